@@ -27,7 +27,6 @@ def install() -> None:
         addresses,
         chance,
         clocks,
-        commands,
         curseskeys,
         databases,
         environment,
@@ -52,6 +51,7 @@ def install() -> None:
         timers,
         turns,
     )
+    from lctl.instrument.ambient.commands import popen
     from lctl.session import default, hooks
     from lctl.session.concurrency import processes
 
@@ -72,7 +72,7 @@ def install() -> None:
         files,
         folders,
         databases,
-        commands,
+        popen,
         host,
         logged,
         outputs,

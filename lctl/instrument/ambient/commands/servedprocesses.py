@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lctl.instrument import suppress
-from lctl.instrument.ambient.commandruns import STREAMS, Command
+from lctl.instrument.ambient.commands.command import STREAMS, Command
 from lctl.session.concurrency import lanes, spawning
 
 _PIPES = ("stdin", "stdout", "stderr")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MethodType
 from typing import Any
 
-from lctl.instrument.ambient.commandruns import STREAMS, Command
+from lctl.instrument.ambient.commands.command import STREAMS, Command
 from lctl.instrument.ambient.filelooks import nameless
 from lctl.instrument.ambient.filereaders import below
 

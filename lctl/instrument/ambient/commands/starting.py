@@ -7,7 +7,7 @@ from types import FrameType
 from lctl.errors import RerunStopped
 from lctl.instrument import settings
 from lctl.instrument.ambient import callers, reads
-from lctl.instrument.ambient.commandruns import Command
+from lctl.instrument.ambient.commands.command import Command
 from lctl.session import border
 from lctl.session.concurrency import lanes, processes
 from lctl.session.ownpackages import installed_as

@@ -17,11 +17,13 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from lctl.guard import guard
-from lctl.instrument.ambient import asynccommands, commandlines, commandruns, commandstarts, reads, slots
-from lctl.instrument.ambient.commandruns import Command
-from lctl.instrument.ambient.commandtees import drain, tee
+from lctl.instrument.ambient import reads, slots
+from lctl.instrument.ambient.commands import command as commands
+from lctl.instrument.ambient.commands import eventloops, lines, starting
+from lctl.instrument.ambient.commands.command import Command
+from lctl.instrument.ambient.commands.served import serve
+from lctl.instrument.ambient.commands.tees import drain, tee
 from lctl.instrument.ambient.filereaders import below
-from lctl.instrument.ambient.servedcommands import serve
 from lctl.session.concurrency import pythons
 from lctl.session.runs.wrappedruns import step_aside
 
@@ -32,12 +34,12 @@ def install() -> None:
     from lctl.instrument.hooks import on_import
     from lctl.session import hooks
 
-    if commandruns.closing not in hooks.on_closing:
-        hooks.on_closing.append(commandruns.closing)
-        os.register_at_fork(after_in_child=commandruns.after_fork)
+    if commands.closing not in hooks.on_closing:
+        hooks.on_closing.append(commands.closing)
+        os.register_at_fork(after_in_child=commands.after_fork)
     slots.replace_builtin(os, "system", _of_system)
     slots.on_undo(on_import("subprocess", _patch).remove)
-    asynccommands.install()
+    eventloops.install()
 
 
 # -- subprocess --------------------------------------------------------------------------------
@@ -69,27 +71,25 @@ def _patch(module: ModuleType) -> None:
     if os.name == "posix" and {"args", "c2pread", "errread", "p2cwrite"} <= set(names):
         slots.replace(popen, "_execute_child", _execute_child)
         for name, make in (
-            ("communicate", _communicating),
+            ("communicate", _hearing(past=True)),
             ("_handle_exitstatus", _ending),
             ("poll", _asking),
-            ("wait", _waiting),
+            ("wait", _hearing(past=False)),
         ):
             slots.replace(popen, name, wraps(getattr(popen, name))(make(getattr(popen, name))))
 
 
 def _started(given: Mapping[str, Any], frame: FrameType) -> tuple[Command, bool] | None:
-    """As `commandstarts.begun`, of what `_execute_child` is `given`; None of what is no command."""
+    """As `starting.begun`, of what `_execute_child` is `given`; None of what is no command."""
     try:
-        line = commandlines.told(given.get("args"), given.get("executable"))
+        line = lines.told(given.get("args"), given.get("executable"))
         if line is None or pythons.records_itself(given["args"], given.get("executable"), given.get("env")):
             return None
-        own = commandstarts.own(frame)
+        own = starting.own(frame)
     except Exception as error:
-        reads.failed(commandstarts.PLACE, error)
+        reads.failed(starting.PLACE, error)
         return None
-    return (
-        None if own is None else commandstarts.begun(line, own, "/bin/sh -c " if given.get("shell") else "")
-    )
+    return None if own is None else starting.begun(line, own, "/bin/sh -c " if given.get("shell") else "")
 
 
 def _of(process: Any) -> Command | None:
@@ -97,34 +97,24 @@ def _of(process: Any) -> Command | None:
     return found
 
 
-def _communicating(original: Callable[..., Any]) -> Callable[..., Any]:
-    def communicate(self: Any, *args: Any, **kwargs: Any) -> Any:
-        command = _of(self)
-        if command is None:
-            return original(self, *args, **kwargs)
-        try:
-            with command.inside(self, reads=True):
+def _hearing(*, past: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Of what waits for the end. `past`: as of `Command.inside`."""
+
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def hear(self: Any, *args: Any, **kwargs: Any) -> Any:
+            command = _of(self)
+            if command is None:
                 return original(self, *args, **kwargs)
-        except BaseException as error:
-            step_aside(error)
-            raise
+            try:
+                with command.inside(self, past=past):
+                    return original(self, *args, **kwargs)
+            except BaseException as error:
+                step_aside(error)
+                raise
 
-    return communicate
+        return hear
 
-
-def _waiting(original: Callable[..., Any]) -> Callable[..., Any]:
-    def wait(self: Any, *args: Any, **kwargs: Any) -> Any:
-        command = _of(self)
-        if command is None:
-            return original(self, *args, **kwargs)
-        try:
-            with command.inside(self):
-                return original(self, *args, **kwargs)
-        except BaseException as error:
-            step_aside(error)
-            raise
-
-    return wait
+    return make
 
 
 def _asking(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -147,7 +137,7 @@ def _ending(original: Callable[..., Any]) -> Callable[..., Any]:
         # Else Python itself tidies up after a process that the program has let go.
         if command is not None and command.is_asked and self.returncode is not None:
             if not command.is_read_past:
-                with guard(commandstarts.PLACE):
+                with guard(starting.PLACE):
                     drain(self)
             command.ended(self.returncode)
         return result
@@ -160,9 +150,9 @@ def _ending(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _of_system(original: Any) -> Callable[..., Any]:
     def system(_: Any, command: Any) -> Any:
-        frame = commandstarts.own(sys._getframe(1))
-        line = None if frame is None else commandlines.told(command, None)
-        started = None if frame is None or line is None else commandstarts.begun(line, frame)
+        frame = starting.own(sys._getframe(1))
+        line = None if frame is None else lines.told(command, None)
+        started = None if frame is None or line is None else starting.begun(line, frame)
         if started is None:
             return original(command)
         running, is_served = started

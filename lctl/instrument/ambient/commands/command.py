@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from lctl.instrument import waitedreads
-from lctl.instrument.ambient import commandlines, places, reads
+from lctl.instrument.ambient import places, reads
+from lctl.instrument.ambient.commands import lines
 from lctl.session import border
 from lctl.session.concurrency import lanes
 from lctl.session.concurrency.comings import Coming
@@ -39,7 +40,8 @@ def closing(session: LCTLSession) -> None:
 
 def after_fork() -> None:
     """In the child: what runs is its parent's."""
-    _open.clear()
+    for one in [command for commands in _open.values() for command in commands]:
+        one.forget()
 
 
 class Command:
@@ -47,7 +49,8 @@ class Command:
 
     Attributes:
         key: its line.
-        said: by stream that the program reads (`stdout`, `stderr`), what has come.
+        said: by stream that the program reads (`stdout`, `stderr`), what has come: nothing of what was too
+            much to be kept, of which the sizes are known.
         late: of each wait for it that ran out of time, how much of each of them had come by then, and the
             seconds that the program was told it had waited.
         polls: how often the program asked whether it had ended, and it had not.
@@ -61,9 +64,10 @@ class Command:
     def __init__(self, key: str, frame: FrameType) -> None:
         self.lane = lanes.current()
         self._session = reads.session_here()
-        self.key = commandlines.key_of(key, self._session)
+        self.key = lines.key_of(key, self._session)
         self._place = places.name(frame.f_code.co_filename, frame.f_lineno)
         self.said: dict[str, list[bytes]] = {}
+        self._sizes = dict.fromkeys(STREAMS, 0)
         self.late: list[list[Any]] = []
         self.polls = 0
         self.served: border.Command | None = None
@@ -150,17 +154,17 @@ class Command:
     # -- what the program gets ---------------------------------------------------------------
 
     @contextmanager
-    def inside(self, process: Any, *, reads: bool = False) -> Iterator[None]:
-        """What comes of the end waits for the end of what tells of it. `reads`: that reads the streams, past
+    def inside(self, process: Any, *, past: bool = False) -> Iterator[None]:
+        """What comes of the end waits for the end of what tells of it. `past`: that reads the streams, past
         what keeps their pieces."""
         self._inside += 1
-        was, self.is_read_past = self.is_read_past, self.is_read_past or reads
+        was, self.is_read_past = self.is_read_past, self.is_read_past or past
         try:
             yield
         except BaseException as error:
             if type(error).__name__ == "TimeoutExpired" and self._inside == 1:
                 self._take(process)
-                self.late.append([*self._sizes(), getattr(error, "timeout", None)])
+                self.late.append([*self._sizes.values(), getattr(error, "timeout", None)])
             raise
         finally:
             self._inside -= 1
@@ -169,11 +173,19 @@ class Command:
                 self._take(process)
                 self._write()
 
+    def keep(self, stream: str, data: bytes) -> None:
+        """It has said that."""
+        self._sizes[stream] += len(data)
+        if sum(self._sizes.values()) <= MOST_KEPT:
+            self.said.setdefault(stream, []).append(data)
+        else:
+            self.said.clear()
+
     def came(self, fd: int, data: bytes) -> None:
         """A piece of a stream (1 or 2) reached the event loop of this thread; none: its end, or (0) that of
         the process."""
         if data:
-            self.said.setdefault(STREAMS[fd - 1], []).append(data)
+            self.keep(STREAMS[fd - 1], data)
         session = self._session
         if session is None or self.served is not None or (data and len(self._pieces) >= _MOST_PIECES):
             return
@@ -200,12 +212,13 @@ class Command:
             file = None if error.filename is None else os.fsdecode(error.filename)
             self._tell({"error": {"errno": error.errno, "message": error.strerror, "file": file}})
         elif not self._is_over and self._session is not None:
-            self._forget(self._session)
+            self.forget()
             self._session.under_way.end(self._moment)
 
-    def _forget(self, session: LCTLSession) -> None:
+    def forget(self) -> None:
+        """Nobody is told of it any more."""
         self._is_over = True
-        left = _open.get(session)
+        left = None if self._session is None else _open.get(self._session)
         if left is not None and self in left:
             left.remove(self)
 
@@ -215,13 +228,15 @@ class Command:
         for stream in STREAMS:
             file = getattr(process, stream, None)
             if file is not None and read.get(file):
-                self.said[stream] = [bytes(piece) for piece in read[file]]
+                self.said.pop(stream, None)
+                self._sizes[stream] = 0
+                for piece in read[file]:
+                    self.keep(stream, bytes(piece))
 
     def _write(self) -> None:
         value: dict[str, Any] = {self.told_as: self._code}
-        sizes = self._sizes()
-        if sum(sizes) > MOST_KEPT:
-            value["size"] = sizes
+        if sum(self._sizes.values()) > MOST_KEPT:
+            value["size"] = [*self._sizes.values()]
         else:
             value |= {stream: encoded(b"".join(pieces)) for stream, pieces in self.said.items()}
         if self.late:
@@ -230,14 +245,11 @@ class Command:
             value["polls"] = self.polls
         self._tell(value)
 
-    def _sizes(self) -> list[int]:
-        return [sum(map(len, self.said.get(stream, ()))) for stream in STREAMS]
-
     def _tell(self, value: dict[str, Any]) -> None:
         session = self._session
         if self._is_over or session is None:
             return
-        self._forget(session)
+        self.forget()
         try:
             data: dict[str, Any] = {"source": COMMAND, "key": self.key, "value": value, "place": self._place}
             pieces = self._pieces if self.served is None else self.served.pieces

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from lctl.instrument.ambient import commandlines, reads, slots
-from lctl.instrument.ambient.commandruns import STREAMS, Command
-from lctl.instrument.ambient.commandstarts import PLACE, begun, own
+from lctl.instrument.ambient import reads, slots
+from lctl.instrument.ambient.commands import lines
+from lctl.instrument.ambient.commands.command import STREAMS, Command
+from lctl.instrument.ambient.commands.servedprocesses import serve
+from lctl.instrument.ambient.commands.starting import PLACE, begun, own
 from lctl.instrument.ambient.filereaders import below
-from lctl.instrument.ambient.servedprocesses import serve
 from lctl.session.concurrency import lanes, pythons, turns
 
 
@@ -46,7 +47,7 @@ def _line(words: Any, given: dict[str, Any]) -> str | None:
     try:
         if pythons.records_itself(words, given.get("executable"), given.get("env")):
             return None
-        return commandlines.told(words, given.get("executable"))
+        return lines.told(words, given.get("executable"))
     except Exception as error:
         reads.failed(PLACE, error)
         return None

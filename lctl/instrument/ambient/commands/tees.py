@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from lctl.instrument.ambient.commandruns import Command
+from lctl.instrument.ambient.commands.command import Command
 
 
 def tee(process: Any, command: Command) -> None:
@@ -15,17 +17,17 @@ def tee(process: Any, command: Command) -> None:
     for stream in ("stdout", "stderr"):
         file = getattr(process, stream, None)
         if file is not None:
-            kept = command.said.setdefault(stream, [])
-            setattr(process, stream, _teed(file, kept))
+            command.said.setdefault(stream, [])
+            setattr(process, stream, _teed(file, partial(command.keep, stream)))
 
 
-def _teed(file: Any, kept: list[bytes]) -> Any:
+def _teed(file: Any, keep: Callable[[bytes], None]) -> Any:
     if isinstance(file, io.TextIOWrapper):
         encoding, errors = file.encoding, file.errors
-        return io.TextIOWrapper(_teed(file.detach(), kept), encoding=encoding, errors=errors)
+        return io.TextIOWrapper(_teed(file.detach(), keep), encoding=encoding, errors=errors)
     if type(file) is io.BufferedReader:
-        return io.BufferedReader(_Tee(file.detach(), kept))
-    return _Tee(file, kept) if isinstance(file, io.FileIO) else file
+        return io.BufferedReader(_Tee(file.detach(), keep))
+    return _Tee(file, keep) if isinstance(file, io.FileIO) else file
 
 
 def drain(process: Any) -> None:
@@ -39,9 +41,9 @@ def drain(process: Any) -> None:
 
 
 class _Tee(io.RawIOBase):
-    def __init__(self, raw: Any, kept: list[bytes]) -> None:
+    def __init__(self, raw: Any, keep: Callable[[bytes], None]) -> None:
         self._raw = raw
-        self._kept = kept
+        self._keep = keep
         self._ahead = b""
 
     def drain(self) -> None:
@@ -58,7 +60,8 @@ class _Tee(io.RawIOBase):
         finally:
             os.set_blocking(descriptor, was)
         self._ahead += b"".join(pieces)
-        self._kept += pieces
+        for piece in pieces:
+            self._keep(piece)
 
     def readinto(self, buffer: Any, /) -> int | None:
         if self._ahead:
@@ -69,7 +72,7 @@ class _Tee(io.RawIOBase):
             return len(part)
         many: int | None = self._raw.readinto(buffer)
         if many:
-            self._kept.append(bytes(memoryview(buffer)[:many]))
+            self._keep(bytes(memoryview(buffer)[:many]))
         return many
 
     def readable(self) -> bool:

@@ -1,0 +1,1 @@
+"""Commands that the program's own code has run: recorded, and served in a rerun."""
