@@ -1,4 +1,7 @@
-"""What a program was asked or told, among the events of its surroundings; the others only a rerun needs."""
+"""What a program was asked, and told, and the commands that it had run, among events of its surroundings.
+
+The others only a rerun needs.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import re
 from lctl.analysis.log import text
 
 #: The sources of `ambient` events that tell it.
-ASKED = ("cell", "gone", "keys", "prompt", "request", "signal", "stdin", "websocket")
+ASKED = ("cell", "command", "gone", "keys", "prompt", "request", "signal", "stdin", "websocket")
 #: For the files of a page its browser asks, and nobody else.
 _FILES = "avif css eot gif ico jpeg jpg js map mjs otf png svg ttf wasm webmanifest webp woff woff2"
 _FILE = re.compile(rf"GET [^?]*\.(?:{'|'.join(_FILES.split())})(?:\?|$)")

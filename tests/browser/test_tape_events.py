@@ -68,8 +68,8 @@ def test_the_list_leaves_out_what_only_a_rerun_needs(opened: Open) -> None:
 
 
 def test_what_was_asked_of_the_program_is_in_the_list(opened: Open) -> None:
-    """Cells of a notebook, requests to a server and how that was ended: each by its name, and by its code.
-    Not what a browser asks for its page."""
+    """Cells of a notebook, requests to a server and how that was ended, commands that it had run: each by its
+    name, and by its code. Not what a browser asks for its page."""
     asked = {"method": "POST", "target": "/ask", "body": "{}"}
     log = document(
         event(1, "ambient", source="cell", key="In[1]", value="def answer():\n    return 41\n"),
@@ -78,13 +78,20 @@ def test_what_was_asked_of_the_program_is_in_the_list(opened: Open) -> None:
         event(4, "ambient", source="request", key="GET /static/app.js?v=2", value={**asked, "method": "GET"}),
         event(5, "ambient", source="signal", key="SIGTERM", value=None),
         drawn(6),
+        event(7, "ambient", source="command", key="ls *.py", value={"code": 2, "stdout": ""}),
     )
     _, page = opened(log)
-    expect_chosen(page, 5)
-    assert rows(page) == [1, 3, 5]
+    expect_chosen(page, 7)
+    assert rows(page) == [1, 3, 5, 7]
     expect(page.locator(".list-head")).to_contain_text("without 3 events of the tape")
-    listed = page.get_by_role("listbox", name="Events, 3")
-    for words in ('cell In[1] "def answer(): return 41"', "request POST /ask", "signal SIGTERM"):
+    listed = page.get_by_role("listbox", name="Events, 4")
+    texts = (
+        'cell In[1] "def answer(): return 41"',
+        "request POST /ask",
+        "signal SIGTERM",
+        'command "ls *.py" (exit 2)',
+    )
+    for words in texts:
         expect(listed).to_contain_text(words)
 
 
