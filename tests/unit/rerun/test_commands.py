@@ -57,6 +57,10 @@ talking.stdin.close()
 print(talking.wait())
 waited = Popen(DRAW, shell=True, stdout=PIPE)
 print(waited.wait(timeout=9), waited.stdout.read(2), waited.stdout.read())
+first = Popen(DRAW, shell=True, stdout=PIPE)
+second = Popen(["tr", "a-f", "A-F"], stdin=first.stdout, stdout=PIPE)
+first.stdout.close()
+print(second.communicate(), first.wait())
 polled, asked = Popen("sleep 0.15; exit 6", shell=True), 0
 while polled.poll() is None:
     asked += 1

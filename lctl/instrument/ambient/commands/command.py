@@ -155,23 +155,20 @@ class Command:
 
     @contextmanager
     def inside(self, process: Any, *, past: bool = False) -> Iterator[None]:
-        """What comes of the end waits for the end of what tells of it. `past`: that reads the streams, past
-        what keeps their pieces."""
+        """The program waits for its end, or asks whether that has come. `past`: the streams are read there,
+        past what keeps their pieces."""
         self._inside += 1
         was, self.is_read_past = self.is_read_past, self.is_read_past or past
         try:
             yield
         except BaseException as error:
             if type(error).__name__ == "TimeoutExpired" and self._inside == 1:
-                self._take(process)
+                self.take(process)
                 self.late.append([*self._sizes.values(), getattr(error, "timeout", None)])
             raise
         finally:
             self._inside -= 1
             self.is_read_past = was
-            if not self._inside and self._code is not None:
-                self._take(process)
-                self._write()
 
     def keep(self, stream: str, data: bytes) -> None:
         """It has said that."""
@@ -198,8 +195,7 @@ class Command:
     def ended(self, code: int) -> None:
         """The program is told that it has."""
         self._code = code
-        if not self._inside:
-            self._write()
+        self._write()
 
     def outlives(self) -> None:
         """The program does not wait for its end, or ends first."""
@@ -222,7 +218,7 @@ class Command:
         if left is not None and self in left:
             left.remove(self)
 
-    def _take(self, process: Any) -> None:
+    def take(self, process: Any) -> None:
         """What `communicate` has read past the streams."""
         read = process.__dict__.get("_fileobj2output") or {}
         for stream in STREAMS:

@@ -136,8 +136,10 @@ def _ending(original: Callable[..., Any]) -> Callable[..., Any]:
         result, command = original(self, *args, **kwargs), _of(self)
         # Else Python itself tidies up after a process that the program has let go.
         if command is not None and command.is_asked and self.returncode is not None:
-            if not command.is_read_past:
-                with guard(starting.PLACE):
+            with guard(starting.PLACE):
+                if command.is_read_past:
+                    command.take(self)
+                else:
                     drain(self)
             command.ended(self.returncode)
         return result

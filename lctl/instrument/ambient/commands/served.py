@@ -53,8 +53,13 @@ def communicate(self: Any, input: Any = None, timeout: float | None = None) -> t
         raise ValueError("Cannot send input after starting communication")
     self._communication_started = True
     try:
-        _end(self, timeout, partial=True)
+        self.wait(timeout=timeout)  # which somebody may have put theirs around
     except BaseException as error:
+        if isinstance(error, subprocess.TimeoutExpired) and command.late:
+            error.stdout, error.stderr = (
+                command.recorded(stream)[:size] or None
+                for stream, size in zip(STREAMS, command.late[-1], strict=False)
+            )
         error.__traceback__ = below(error.__traceback__)
         raise
     said = [_said(self, stream, command.recorded(stream)) for stream in STREAMS]
@@ -66,7 +71,7 @@ def communicate(self: Any, input: Any = None, timeout: float | None = None) -> t
 
 def wait(self: Any, timeout: float | None = None) -> int:
     try:
-        _end(self, timeout, partial=False)
+        _end(self, timeout)
     except BaseException as error:
         error.__traceback__ = below(error.__traceback__)
         raise
@@ -80,7 +85,7 @@ def poll(self: Any) -> int | None:
         if command.is_polled():
             command.polls += 1
             return None
-        _end(self, None, partial=False)
+        _end(self, None)
     code: int = self.returncode
     return code
 
@@ -90,7 +95,7 @@ def send_signal(self: Any, sig: int) -> None:
     poll(self)
 
 
-def _end(process: Any, timeout: float | None, *, partial: bool) -> None:
+def _end(process: Any, timeout: float | None) -> None:
     """Return when it has ended; raises TimeoutExpired where that took too long in the recording."""
     command: Command = process._lctl_command
     if process.returncode is not None:
@@ -99,12 +104,7 @@ def _end(process: Any, timeout: float | None, *, partial: bool) -> None:
         time.sleep(max(0.0, timeout))
         late = command.recorded_late()
         command.late.append(list(late))
-        error = subprocess.TimeoutExpired(process.args, timeout if late[2] is None else late[2])
-        if partial:
-            error.stdout, error.stderr = (
-                command.recorded(stream)[:size] or None for stream, size in zip(STREAMS, late, strict=False)
-            )
-        raise error
+        raise subprocess.TimeoutExpired(process.args, timeout if late[2] is None else late[2])
     command.await_end()
     process.returncode = command.recorded_code
     command.ended(process.returncode)

@@ -14,8 +14,10 @@ from lctl.session.ownpackages import installed_as
 from lctl.session.runs.silence import REPORTED, silenced
 
 #: Of the standard library: they start a process for their caller.
-_STARTERS = ("subprocess.py", "os.py", "<frozen os>")
-_DEPTH = 12
+_STARTERS = ("subprocess.py", "os.py", "<frozen os>", "contextlib.py")
+#: Installed packages that do so.
+_RUNNERS = frozenset({"git", "invoke", "plumbum"})
+_DEPTH = 32
 PLACE = "a command that the program runs"
 
 
@@ -29,7 +31,7 @@ def own(frame: FrameType | None) -> FrameType | None:
             return None
         file = frame.f_code.co_filename
         is_starter = file.endswith(_STARTERS) and (file[:1] == "<" or callers.is_standard(file))
-        if not (is_starter or callers.is_lctl(file)):
+        if not (is_starter or callers.is_lctl(file) or installed_as(file) in _RUNNERS):
             break
         frame = frame.f_back
     found = callers.own(frame)
