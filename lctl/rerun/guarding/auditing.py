@@ -52,6 +52,9 @@ class SideEffectRefused(PermissionError):
     def __init__(self, text: str) -> None:
         super().__init__(errno.EACCES, text)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.strerror,)  # from a worker of a pool
+
     def __str__(self) -> str:
         return str(self.strerror)
 

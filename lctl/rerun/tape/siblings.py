@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -92,16 +93,23 @@ def _beside(tape: Tape) -> Iterator[tuple[Path, dict[str, Any]]]:
     if tape.log.path is None:
         return
     own = Path(tape.log.path).resolve()
+    if not own.name.endswith(_SUFFIX):  # what it forked has its name, with the number of the process
+        yield from _named(own.parent.glob(f"{escape(own.stem)}-*{escape(own.suffix)}"))
     program = tape.log.chain.get("program")
     cwd = program.get("cwd") if isinstance(program, dict) else None
     folders = dict.fromkeys((own.parent, own.parent / ".lctl", naming.recording_folder().resolve()))
     if isinstance(cwd, str):
         folders[Path(cwd).resolve()] = None
     for folder in folders:
-        for path in folder.glob("*" + _SUFFIX) if folder.is_dir() else ():
-            chain = _chain(path)
-            if chain is not None:
-                yield path, chain
+        if folder.is_dir():
+            yield from _named(folder.glob("*" + _SUFFIX))
+
+
+def _named(paths: Iterable[Path]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    for path in paths:
+        chain = _chain(path)
+        if chain is not None:
+            yield path, chain
 
 
 def _chain(path: Path) -> dict[str, Any] | None:

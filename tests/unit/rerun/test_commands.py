@@ -300,3 +300,23 @@ def test_two_runs_differ_where_a_command_said_something_else(lctl: Run, tmp_path
         lctl("run", "-o", f"{name}.lctl.json", "agent.py")
     said = lctl("diff", "one.lctl.json", "two.lctl.json").stdout
     assert "gave.stdout" in said and "echo x >> ran" in said
+
+
+def test_forked_workers_run_again_beside_a_log_of_any_name(lctl: Run, tmp_path: Path) -> None:
+    program = """
+import multiprocessing, subprocess
+from concurrent.futures import ProcessPoolExecutor
+
+def draw(n):
+    command = "head -c 4 /dev/urandom | od -An -tx1"
+    return n, subprocess.run(command, shell=True, capture_output=True, text=True).stdout
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        print(list(pool.map(draw, range(4))))
+"""
+    (tmp_path / "agent.py").write_text(program)
+    recorded = lctl("run", "-o", "run.json", "agent.py")
+    again = lctl("rerun", "run.json", "-o", "again.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert again.stderr.count("rerun exact") == len(list(tmp_path.glob("run*.json"))) > 1
