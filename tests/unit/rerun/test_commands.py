@@ -208,6 +208,7 @@ def test_another_command_than_the_recorded_one_is_refused(lctl: Run, tmp_path: P
     assert not (tmp_path / "made").exists()
 
 
+@pytest.mark.slow
 def test_allowed_commands_run_again(lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(_SHELL)
     assert lctl("run", "-o", "run.lctl.json", "agent.py").stdout.strip() == "1"
@@ -216,6 +217,7 @@ def test_allowed_commands_run_again(lctl: Run, tmp_path: Path) -> None:
     assert (tmp_path / "ran").read_text() == "x\nx\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", ["--no-commands", "LCTL_COMMANDS=off"])
 def test_they_need_not_be_recorded(
     off: str, lctl: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -230,6 +232,7 @@ def test_they_need_not_be_recorded(
     assert (tmp_path / "ran").read_text() == "x\n"
 
 
+@pytest.mark.slow
 def test_pythons_that_record_themselves_run_again_on_their_own_logs(twice: Twice, tmp_path: Path) -> None:
     """One that a shell starts does not: the shell is a command."""
     program = f"""
@@ -272,6 +275,7 @@ print(bash("echo x >> ran; wc -l < ran"))
     assert (tmp_path / "ran").read_text() == "x\n"
 
 
+@pytest.mark.slow
 def test_a_fork_runs_those_behind_its_first_live_call(lctl: Run, server: ModelServer, tmp_path: Path) -> None:
     """All before is as recorded, also at 0: a command does something to the world."""
     program = f"""{ASKING}
@@ -294,6 +298,7 @@ print(first, draw())
         assert fork.stdout.split() == expected, fork.stderr
 
 
+@pytest.mark.slow
 def test_two_runs_differ_where_a_command_said_something_else(lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(_SHELL)
     for name in ("one", "two"):
@@ -302,6 +307,7 @@ def test_two_runs_differ_where_a_command_said_something_else(lctl: Run, tmp_path
     assert "gave.stdout" in said and "echo x >> ran" in said
 
 
+@pytest.mark.slow
 def test_forked_workers_run_again_beside_a_log_of_any_name(lctl: Run, tmp_path: Path) -> None:
     program = """
 import multiprocessing, subprocess
