@@ -153,6 +153,44 @@ async def together():
 asyncio.run(together())
 """
 
+_SPOKEN_TO = r"""
+import asyncio, subprocess, uuid
+from subprocess import PIPE, STDOUT
+
+class Shell:
+    def __init__(self):
+        self.bash = subprocess.Popen(["sh"], stdin=PIPE, stdout=PIPE, stderr=STDOUT, text=True, bufsize=1)
+
+    def run(self, command):
+        mark, said = uuid.uuid4().hex, []
+        self.bash.stdin.write(f"{command}\necho {mark} $?\n")
+        self.bash.stdin.flush()
+        for line in self.bash.stdout:
+            if line.startswith(mark):
+                return said, line.split()[1]
+            said.append(line)
+
+DRAW = "head -c 4 /dev/urandom | od -An -tx1"
+shell = Shell()
+print(shell.run(f"X=3; {DRAW}"), shell.run("pwd; false"), shell.run(f"echo $X; {DRAW}"))
+print(subprocess.run(DRAW, shell=True, capture_output=True).stdout)
+
+async def main():
+    process = await asyncio.create_subprocess_exec("sh", stdin=PIPE, stdout=PIPE)
+    for command in (DRAW, "pwd", f"sleep 0.02; {DRAW}"):
+        mark = uuid.uuid4().hex
+        process.stdin.write(f"{command}\necho {mark}\n".encode())
+        await process.stdin.drain()
+        while (line := (await asyncio.wait_for(process.stdout.readline(), 5)).decode().strip()) != mark:
+            print(line)
+    process.terminate()
+    print(await process.wait())
+
+asyncio.run(main())
+print(shell.run("echo last"))
+subprocess.run(["true"])
+"""
+
 _IN_THREADS = r"""
 import random, subprocess
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -170,7 +208,7 @@ with ThreadPoolExecutor(4) as pool:
 """
 
 
-@pytest.mark.parametrize("program", [_FORMS, _PIECES, _ENDS, _ASYNCIO, _IN_THREADS])
+@pytest.mark.parametrize("program", [_FORMS, _PIECES, _ENDS, _ASYNCIO, _SPOKEN_TO, _IN_THREADS])
 def test_commands_are_not_run_again(program: str, twice: Twice, tmp_path: Path) -> None:
     """Output, exit codes, what could not be started or took too long; no effect on the world."""
     _, again = twice(program)
