@@ -125,19 +125,22 @@ def make():
 
 
 @pytest.mark.parametrize(
-    "refused", ["", "tracker.make()", "import subprocess; subprocess.run(['uname', '-s'])"]
+    ("more", "refused"),
+    [("", False), ("tracker.make()", True), ("import subprocess; subprocess.run(['uname', '-s'])", False)],
 )
-def test_commands_by_which_a_library_looks_around(refused: str, twice: Twice, tmp_path: Path) -> None:
-    """They are started, and no others of the library; and not for the program's own code."""
+def test_commands_by_which_a_library_looks_around(
+    more: str, refused: bool, twice: Twice, tmp_path: Path
+) -> None:
+    """They are started, and no others of the library; those of the program's own code are on the tape."""
     (tmp_path / "site-packages").mkdir()
     (tmp_path / "site-packages" / "tracker.py").write_text(_TRACKER)
     recorded, again = twice(
         "import sys, lctl\nsys.path.insert(0, 'site-packages')\nimport tracker\n"
-        f"print(tracker.look())\nlctl.tool(len)([])\n{refused}\n"
+        f"print(tracker.look())\nlctl.tool(len)([])\n{more}\n"
     )
     assert again.stdout.splitlines()[0] == recorded.stdout.splitlines()[0]
     assert again.returncode == (1 if refused else 0), again.stderr
-    assert ("is refused" in again.stderr) is bool(refused)
+    assert ("is refused" in again.stderr) is refused
 
 
 _UPLOAD = """\
