@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: Bytes of output, of both streams, up to which they are kept. A command that said more cannot be served.
 MOST_KEPT = 4 << 20
-STREAMS = ("stdout", "stderr")
+STREAMS: tuple[str, ...] = ("stdout", "stderr")
 #: Pieces of which it is kept when they came.
 _MOST_PIECES = 2000
 

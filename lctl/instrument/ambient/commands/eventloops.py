@@ -33,7 +33,7 @@ def _creating(original: Any, is_shell: bool) -> Callable[..., Any]:
     def create(*args: Any, **kwargs: Any) -> Any:
         line = frame = None
         if args and not (is_shell and len(args) > 1):  # its other arguments have names
-            line = _line(args[0] if is_shell else args, kwargs)
+            line = _line(next(iter(args)) if is_shell else args, kwargs)
         if line is not None:
             frame = own(sys._getframe(1))
         if line is None or frame is None:

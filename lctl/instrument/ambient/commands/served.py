@@ -86,8 +86,8 @@ def poll(self: Any) -> int | None:
             command.polls += 1
             return None
         _end(self, None)
-    code: int = self.returncode
-    return code
+    found: int | None = self.returncode
+    return found
 
 
 def send_signal(self: Any, sig: int) -> None:
