@@ -5,7 +5,6 @@ Safe on anything a log may hold: a field of the wrong type is left out, an unkno
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -243,9 +242,9 @@ def _of_command(value: Data) -> str:
     if "error" in value:
         return text(mapping(value.get("error")).get("message"))
     code, status = value.get("code"), value.get("status")
-    if isinstance(status, int):
-        code = os.waitstatus_to_exitcode(status)
-    return f"exit {code}"
+    if isinstance(status, int):  # as `wait` has it: a signal's number in its low byte
+        code = status >> 8 if status & 0xFF == 0 else -(status & 0x7F)
+    return f"exit {code}" if isinstance(code, int) else "not waited for"
 
 
 def _pressed(value: Data) -> str:

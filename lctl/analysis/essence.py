@@ -78,9 +78,8 @@ _WHEN = frozenset({"at", "turn", "behind", "counted"})
 #: What a rerun needs to do side by side what was side by side: of which thread or task it was, and when.
 _PLACE = _WHEN | {"lane"}
 _AMBIENT = _VOLATILE | _WHEN | {"value", "values", "steps", "order", "result", "count", "ahead"}
+_AMBIENT |= {"pieces", "late", "polls", "pid"}  # of a command: when what came of it
 _TOOL_CALL = _VOLATILE | _WHEN | {"nested", "began", "match"}
-#: Of a command: how often the program asked for its end, and waited in vain, is a matter of time.
-_ASKED = frozenset({"polls", "late"})
 #: Sources of what has an address for its key.
 _ADDRESSED = ("request", "websocket", "gone")
 #: Of a tool's tape: seqs, and places in what the program wrote.
@@ -174,8 +173,8 @@ def _ambient(data: Data, calls: CallNames) -> None:
     _drop(data, _AMBIENT)
     if data.get("source") in ("database", "file") and isinstance(value, dict):
         data["content"] = value.get("blob") or value.get("hash")
-    if data.get("source") == "command" and isinstance(value, dict):
-        data["gave"] = {name: part for name, part in value.items() if name not in _ASKED}
+    if data.get("source") == "command":
+        data["gave"] = value
     key = data.get("key")
     if data.get("source") in _ADDRESSED and isinstance(key, str):
         data["key"] = _MADE_UP.sub("", key.partition("?")[0])

@@ -136,6 +136,10 @@ class Ambient(Payload, frozen=True):
         duration_ms: of a sleep (source "sleep", whose value is the seconds asked for): how long it took.
         pieces: of a command whose streams an event loop read: `[ms, turn, behind, which, bytes]` of each
             (1 stdout, 2 stderr; no bytes: its end; 0: that of the process).
+        late: of a command, for each wait for it that ran out of time: `[bytes of stdout by then, of stderr,
+            seconds]`.
+        polls: how often it had not ended when the program asked.
+        pid: its number, if the program was given one.
         cancelled: of a sleep that the program ended before its time.
         lane: as in an exchange.
         at: as in an exchange.
@@ -155,6 +159,9 @@ class Ambient(Payload, frozen=True):
     values: list[Any] | None = None
     steps: list[int] | None = None
     pieces: list[list[Any]] | None = None
+    late: list[list[Any]] | None = None
+    polls: Count | None = None
+    pid: Count | None = None
     cancelled: bool | None = None
     duration_ms: Milliseconds | None = None
     lane: str | None = None

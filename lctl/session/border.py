@@ -181,14 +181,12 @@ class Command(NamedTuple):
     """One that ran in the recording.
 
     Attributes:
-        key, value: of its event; and `pieces` of its streams, where an event loop read them.
+        data: of its event.
         await_end: returns when it ended there.
         await_part: likewise, or (from 1) when that piece came.
     """
 
-    key: str
-    value: dict[str, Any]
-    pieces: list[list[Any]]
+    data: Mapping[str, Any]
     await_end: Callable[[], None]
     await_part: Callable[[int], Awaitable[None]]
 

@@ -146,8 +146,7 @@ def nameless(content: bytes) -> Any:
     """A file of that content, to be read, which nobody else finds."""
     import io
 
-    original = getattr(io.open, "__wrapped__", io.open)
-    return opened(original, content, "", "rb", 0)
+    return opened(io.open, content, "", "rb", 0)
 
 
 def opened(original: Callable[..., Any], content: bytes, name: Any, *how: Any) -> Any:

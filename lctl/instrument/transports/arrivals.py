@@ -57,9 +57,7 @@ class _Arrival:
             if message.code >= 200:
                 self._body = body
                 self._counts = is_stream(message.headers.get("content-type", ""))
-                if not (
-                    self._counts or body.is_eof()
-                ):  # it is behind the head, which the program has before it
+                if not (self._counts or body.is_eof()):  # which the program has after the head
                     self.came.append((monotonic_ns(), turns.since() if turns.counting else None))
         there = 0 if self._body is None else 1 + len(getattr(self._body, "_buffer", ()))
         while len(self.came) < there:

@@ -164,17 +164,11 @@ class Router:
 
     def command(self, key: str, line: str, lane: Lane) -> Command | None:
         here, guard = self._here(), auditing.active()
-        found = here.reads.command(key, lane)
-        if found is None or (guard is not None and guard.allows_command(line)):
+        entry = here.reads.command(key, lane)
+        if entry is None or (guard is not None and guard.allows_command(line)):
             return None
-        read, entry = found
-        return Command(
-            read.key,
-            read.value,
-            here.tape.pieces(entry),
-            partial(here.turns.come, entry),
-            partial(here.turns.come_async, entry),
-        )
+        come, come_async = partial(here.turns.come, entry), partial(here.turns.come_async, entry)
+        return Command(here.tape.data(entry), come, come_async)
 
     def as_recorded(self, path: str) -> None:
         guard = auditing.active()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ class Reads:
             self._seen.setdefault(lane, []).append(Seen(lane, *seen))
         self._served: dict[tuple[str, str], int] = {}  # how many of a lane and source
         self._of_files: dict[tuple[str, str], Iterator[Read]] = {}
+        self._commands: dict[str, dict[str, deque[tuple[Read, Entry]]]] = {}
         self._given: set[int] = set()  # seqs of commands
         self._clocks = SteadyClocks()
         self._items = Counter(
@@ -116,33 +117,33 @@ class Reads:
         self._tally.reads += 1
         return (read.value,)
 
-    def command(self, key: str, lane: Lane) -> tuple[Read, Entry] | None:
-        """What the next command of that line gave in `lane`, and when; None where the recording has no more
-        of it there, or not all of what it said. They are told apart by when they began: their events tell of
-        their ends."""
-        row = self._next_commands(key, lane)
+    def command(self, key: str, lane: Lane) -> Entry | None:
+        """The next command of that line in `lane`; None where the recording has no more of it there, or not
+        all of what it said. They are told apart by when they began: their events tell of their ends."""
+        if lane in self._live:
+            return None
+        if lane.path not in self._commands:
+            self._commands[lane.path] = self._commands_of(lane.path)
+        row = self._commands[lane.path].get(_REDACTED.sub("", key))
         if not row:
             return None
         self._halt.check()
         read, entry = row[0]
         if not isinstance(read.value, dict) or "size" in read.value:
             return None
+        row.popleft()
         self._given.add(read.seq)
         self._tally.reads += 1
-        return read, entry
+        return entry
 
-    def _next_commands(self, key: str, lane: Lane) -> list[tuple[Read, Entry]]:
-        if lane in self._live:
-            return []
-        entries = {entry.seq: entry for entry in self._tape.lanes.get((lane.path, COMMAND), ())}
-        found = [
-            (read, entries[read.seq])
-            for read in self._tape.reads.get((lane.path, COMMAND), ())
-            if _REDACTED.sub("", read.key) == _REDACTED.sub("", key)
-            and read.seq in entries
-            and read.seq not in self._given
-        ]
-        return sorted(found, key=lambda one: one[1].at or 0.0)
+    def _commands_of(self, lane: str) -> dict[str, deque[tuple[Read, Entry]]]:
+        """By their lines, in the order in which they began."""
+        reads = {read.seq: read for read in self._tape.reads.get((lane, COMMAND), ())}
+        found: dict[str, deque[tuple[Read, Entry]]] = {}
+        for entry in sorted(self._tape.lanes.get((lane, COMMAND), ()), key=lambda one: one.at or 0.0):
+            read = reads[entry.seq]
+            found.setdefault(_REDACTED.sub("", read.key), deque()).append((read, entry))
+        return found
 
     def _waited_on(self, row: Sequence[Read]) -> bool:
         """Whether the process or thread waited for an item, that never came, when the program ended: also a

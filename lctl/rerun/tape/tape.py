@@ -19,7 +19,6 @@ from lctl.errors import RerunError
 from lctl.instrument import traffic
 from lctl.instrument.bodies import rebuild_body, rebuild_chunks
 from lctl.rerun.order.ordering import Delivery, deliveries, in_order
-from lctl.rerun.tape import crossings
 from lctl.rerun.tape.crossings import inside
 from lctl.rerun.tape.firstpass import FirstPass
 from lctl.session.concurrency.queueorder import Act
@@ -197,10 +196,6 @@ class Tape:
         except RerunError:
             return False
         return True
-
-    def pieces(self, entry: Entry) -> list[list[Any]]:
-        """What came of the streams of a command (`crossings.pieces_of`)."""
-        return crossings.pieces_of(self.data(entry))
 
     def prompt(self, leaf: str) -> list[dict[str, Any]]:
         """The messages from the root of the conversation to `leaf`, as far as they are in the log."""

@@ -69,7 +69,7 @@ print(asked, polled.returncode)
 """
 
 _ENDS = r"""
-import subprocess, time
+import os, signal, subprocess, time
 from subprocess import PIPE, Popen, TimeoutExpired, run
 
 for command in (["no-such-command"], ["/etc/hostname"]):
@@ -95,13 +95,23 @@ except TimeoutExpired as error:
     print(error)
 stopped.terminate()
 print(stopped.wait())
+killed = Popen(["sleep", "9"])
+os.kill(killed.pid, signal.SIGKILL)
+print(killed.pid, killed.wait())
+try:
+    os.kill(killed.pid, signal.SIGKILL)
+except ProcessLookupError as error:
+    print(error)
+grouped = Popen("sleep 9", shell=True, start_new_session=True)
+os.killpg(os.getpgid(grouped.pid), signal.SIGTERM)
+print(grouped.wait())
 left = Popen("echo x >> ran; sleep 0.2", shell=True)
 print(left.poll())
 Popen(["true"])
 """
 
 _ASYNCIO = r"""
-import asyncio
+import asyncio, os
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 
 done = []
@@ -137,6 +147,9 @@ async def main():
     except asyncio.TimeoutError:
         late.kill()
         print("killed", await late.wait())
+    ended = await asyncio.create_subprocess_exec("sleep", "9")
+    os.kill(ended.pid, 15)
+    print(ended.pid, await ended.wait())
     quiet = await asyncio.create_subprocess_exec("true", stdout=DEVNULL)
     print(await quiet.wait(), quiet.returncode)
     talking = await asyncio.create_subprocess_shell("cat; exit 3", stdin=PIPE, stdout=PIPE, stderr=STDOUT)
@@ -229,6 +242,21 @@ def test_what_ran_for_how_long_is_in_the_log(twice: Twice, lctl: Run, tmp_path: 
     assert 'ambient command "echo out; exit 5" (exit 5)' in lctl("replay", "run.lctl.json").stdout
 
 
+_SAME = """
+import asyncio, subprocess
+try:
+    subprocess.run(["sleep", "5"], timeout=0.05)
+except subprocess.TimeoutExpired:
+    pass
+waited = subprocess.Popen("sleep 0.02; echo a", shell=True, stdout=-1)
+while waited.poll() is None:
+    pass
+print(waited.stdout.read())
+async def main():
+    process = await asyncio.create_subprocess_shell("echo b; sleep 0.01; echo c", stdout=-1)
+    print(await process.communicate())
+asyncio.run(main())
+"""
 _SHELL = """
 import subprocess, sys
 print(subprocess.run("echo x >> ran; wc -l < ran", shell=True, capture_output=True, text=True).stdout)
@@ -338,6 +366,13 @@ print(first, draw())
 
 @pytest.mark.slow
 def test_two_runs_differ_where_a_command_said_something_else(lctl: Run, tmp_path: Path) -> None:
+    """And nowhere else: not in when it was, how often it was asked, and which number it had."""
+    (tmp_path / "same.py").write_text(_SAME)
+    for name in ("first", "second"):
+        lctl("run", "-o", f"{name}.lctl.json", "same.py")
+    same = lctl("diff", "first.lctl.json", "second.lctl.json")
+    assert same.returncode == 0, same.stdout
+    assert "3 crossings, the same in every run" in lctl("doctor", "--repeat", "2", "same.py").stdout
     (tmp_path / "agent.py").write_text(_SHELL)
     for name in ("one", "two"):
         lctl("run", "-o", f"{name}.lctl.json", "agent.py")

@@ -149,7 +149,7 @@ def test_answers_over_aiohttp_come_in_their_turns(
     size: int, lctl: Run, python: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Whether the body comes with the head, upon which the program goes on a turn later, or behind it."""
-    pytest.importorskip("aiohttp")
+    pytest.importorskip("aiohttp", reason="needs: pip install aiohttp")
     with ModelServer(latency=(0.002, 0.006)) as server:
         server.reply(lambda request: Reply(text="a" * size), times=None)
         for name, value in server.environ.items():

@@ -53,6 +53,7 @@ class Command:
             much to be kept, of which the sizes are known.
         late: of each wait for it that ran out of time, how much of each of them had come by then, and the
             seconds that the program was told it had waited.
+        pid: the system's number of it, if the program is given that.
         polls: how often the program asked whether it had ended, and it had not.
         served: what a recording has of it.
         is_read_past: `communicate` is reading its streams.
@@ -70,6 +71,7 @@ class Command:
         self._sizes = dict.fromkeys(STREAMS, 0)
         self.late: list[list[Any]] = []
         self.polls = 0
+        self.pid: int | None = None
         self.served: border.Command | None = None
         self._code: int | None = None
         self._inside = 0
@@ -86,7 +88,7 @@ class Command:
     def serve(self, recorded: border.Command | None) -> None:
         self.served = recorded
         if recorded is not None:
-            self.key = recorded.key
+            self.key, self.pid = recorded.data["key"], recorded.data.get("pid")
 
     @property
     def recorded_code(self) -> int:
@@ -138,7 +140,8 @@ class Command:
     async def recorded_pieces(self) -> AsyncIterator[tuple[int, int]]:
         """As `came`: of which stream a piece was, and how many bytes, each when it came."""
         assert self.served is not None
-        for part, (*_, fd, size) in enumerate(self.served.pieces, 1):
+        pieces: list[list[Any]] = self._recorded("pieces") or []
+        for part, (*_, fd, size) in enumerate(pieces, 1):
             await self.served.await_part(part)
             yield fd, size
 
@@ -149,7 +152,8 @@ class Command:
 
     def _recorded(self, name: str) -> Any:
         assert self.served is not None
-        return self.served.value.get(name)
+        value = self.served.data["value"]
+        return value[name] if name in value else self.served.data.get(name)
 
     # -- what the program gets ---------------------------------------------------------------
 
@@ -235,10 +239,6 @@ class Command:
             value["size"] = [*self._sizes.values()]
         else:
             value |= {stream: encoded(b"".join(pieces)) for stream, pieces in self.said.items()}
-        if self.late:
-            value["late"] = self.late
-        if self.polls:
-            value["polls"] = self.polls
         self._tell(value)
 
     def _tell(self, value: dict[str, Any]) -> None:
@@ -248,9 +248,9 @@ class Command:
         self.forget()
         try:
             data: dict[str, Any] = {"source": COMMAND, "key": self.key, "value": value, "place": self._place}
-            pieces = self._pieces if self.served is None else self.served.pieces
-            if pieces:
-                data["pieces"] = pieces
+            pieces = self._pieces if self.served is None else self._recorded("pieces")
+            told = {"pid": self.pid, "late": self.late, "polls": self.polls, "pieces": pieces}
+            data |= {name: one for name, one in told.items() if one}
             waitedreads.write(session, self._moment, data, cancelled=False, always=True)
         except Exception as error:
             reads.failed("a command that the program runs", error)

@@ -32,8 +32,10 @@ def _patch(module: Any) -> None:
 def _creating(original: Any, is_shell: bool) -> Callable[..., Any]:
     def create(*args: Any, **kwargs: Any) -> Any:
         line = frame = None
-        if args and not (is_shell and len(args) > 1):  # its other arguments have names
-            line = _line(next(iter(args)) if is_shell else args, kwargs)
+        if is_shell and len(args) == 1:  # its other arguments have names
+            line = _line(args[0], kwargs)
+        elif args and not is_shell:
+            line = _line(args, kwargs)
         if line is not None:
             frame = own(sys._getframe(1))
         if line is None or frame is None:
@@ -102,6 +104,7 @@ def _watching(module: Any, command: Command) -> Any:
                 if transport.get_pipe_transport(fd) is not None:
                     command.said.setdefault(stream, [])
             self._lctl_transport = transport
+            command.pid = transport.get_pid()
             if transport.get_returncode() is not None:
                 self._exits()
             elif hasattr(transport, "_process_exited"):

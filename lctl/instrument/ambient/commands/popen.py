@@ -19,7 +19,7 @@ from typing import Any
 from lctl.guard import guard
 from lctl.instrument.ambient import reads, slots
 from lctl.instrument.ambient.commands import command as commands
-from lctl.instrument.ambient.commands import eventloops, lines, starting
+from lctl.instrument.ambient.commands import eventloops, lines, numbers, starting
 from lctl.instrument.ambient.commands.command import Command
 from lctl.instrument.ambient.commands.served import serve
 from lctl.instrument.ambient.commands.tees import drain, tee
@@ -39,6 +39,7 @@ def install() -> None:
         os.register_at_fork(after_in_child=commands.after_fork)
     slots.replace_builtin(os, "system", _of_system)
     slots.on_undo(on_import("subprocess", _patch).remove)
+    numbers.install()
     eventloops.install()
 
 

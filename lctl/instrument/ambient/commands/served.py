@@ -10,6 +10,7 @@ from types import MethodType
 from typing import Any
 
 from lctl.instrument.ambient.commands.command import STREAMS, Command
+from lctl.instrument.ambient.commands.numbers import standing_in
 from lctl.instrument.ambient.filelooks import nameless
 from lctl.instrument.ambient.filereaders import below
 
@@ -30,7 +31,7 @@ def serve(process: Any, command: Command, given: Mapping[str, Any]) -> None:
         if given[name] != _NOWHERE and given[other] != _NOWHERE:
             os.close(given[name])
     process._closed_child_pipe_fds = True
-    process.pid = os.getpid()
+    process.pid = standing_in(command, lambda: process.returncode is None)
     process._child_created = False  # there is nobody to wait for
     for function in (communicate, wait, poll, send_signal):
         process.__dict__[function.__name__] = MethodType(function, process)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from lctl.instrument import suppress
 from lctl.instrument.ambient.commands.command import STREAMS, Command
+from lctl.instrument.ambient.commands.numbers import standing_in
 from lctl.session.concurrency import lanes, spawning
 
 _PIPES = ("stdin", "stdout", "stderr")
@@ -36,7 +36,7 @@ async def serve(loop: Any, command: Command, given: Mapping[str, Any]) -> Any:
 
 
 class _Transport(asyncio.SubprocessTransport):
-    """Of a process that is none: its streams are there at once, and its end comes when it did."""
+    """Of a process that is none: what it said, and its end, come when they did."""
 
     def __init__(self, loop: Any, protocol: Any, command: Command, pipes: list[int]) -> None:
         super().__init__()
@@ -45,6 +45,7 @@ class _Transport(asyncio.SubprocessTransport):
         self._command = command
         self._pipes = {fd: _Pipe(self, fd) for fd in pipes}
         self._code: int | None = None
+        self._pid = standing_in(command, lambda: self._code is None)
         self._waiters: list[asyncio.Future[int]] = []
         self._is_over = self._is_closed = False
         self._ending: asyncio.Task[None] | None = None
@@ -106,7 +107,7 @@ class _Transport(asyncio.SubprocessTransport):
             self._loop.call_soon(self._protocol.pipe_connection_lost, 0, None)
 
     def get_pid(self) -> int:
-        return os.getpid()
+        return self._pid
 
     def get_returncode(self) -> int | None:
         return self._code

@@ -14,6 +14,7 @@ from lctl.instrument.ambient.commands.command import Command
 def tee(process: Any, command: Command) -> None:
     """`process` has just been started for `command`."""
     process.__dict__["_lctl_command"] = command
+    command.pid = process.pid
     for stream in ("stdout", "stderr"):
         file = getattr(process, stream, None)
         if file is not None:
