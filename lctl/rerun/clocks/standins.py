@@ -33,14 +33,19 @@ class StandIn:
         return self.now(*args, **kwargs)
 
     def stands(self) -> bool:
-        """Also beneath others: whoever put the original back took it away."""
-        return self._owner.__dict__.get(self._name) is not self.original
+        """Also beneath others, which need not say what they are on top of."""
+        there = self._owner.__dict__.get(self._name)
+        while there is not self.given and there is not self.original and hasattr(there, "__wrapped__"):
+            there = there.__wrapped__
+        return there is not self.original
 
     def leave(self) -> None:
         """The original again; if others are on top, they go on calling it by way of this."""
         self.now = self.original
         if self._owner.__dict__.get(self._name) is self.given:
             setattr(self._owner, self._name, self.original)
+            # The next one looks anew: what was beneath this may be gone by then, and others there.
+            _standing.pop((self._owner, self._name), None)
 
 
 def _as_method(standin: StandIn) -> Function:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -235,3 +236,25 @@ def test_recording_goes_on_as_before_after_a_rerun(record: Any, tmp_path: Path) 
         recorded.again()
         session.add_fact("F2", "after")
     assert [event.type for event in lctl.Chain.load(outer).events] == ["fact_added", "fact_added"]
+
+
+@pytest.mark.slow
+def test_whoever_takes_the_recording_away_between_reruns_need_not_sleep(record: Any) -> None:
+    """What a rerun puts in the place of Python's functions does not depend on what recording had on them
+    before."""
+
+    def program(url: str) -> list[str]:
+        time.sleep(2)
+        return chat(url)
+
+    lctl.auto_instrument(record="full")
+    recorded = record(program)
+    lctl.uninstrument()
+    began = time.monotonic()
+    for again in (lctl.auto_instrument, None, lctl.auto_instrument, None):
+        if again is not None:
+            again(record="full")
+        with lctl.rerun(recorded.path):
+            program(recorded.url)
+        lctl.uninstrument()
+    assert time.monotonic() - began < 2
