@@ -46,7 +46,10 @@ def _ask(client: Any, path: Path, n: int) -> tuple[BaseException | None, int]:
 
 
 # What other exceptions meet is the same, but for a place here and there.
-@pytest.mark.parametrize(("kind", "stride"), [(KeyboardInterrupt, 1), (RuntimeError, 5)])
+@pytest.mark.parametrize(
+    ("kind", "stride"),
+    [pytest.param(KeyboardInterrupt, 1, marks=pytest.mark.slow), (KeyboardInterrupt, 6), (RuntimeError, 7)],
+)
 def test_a_call_that_is_interrupted_anywhere_has_ended(
     kind: type[BaseException], stride: int, tmp_path: Path
 ) -> None:

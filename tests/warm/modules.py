@@ -8,20 +8,37 @@ import importlib.util
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
-from importlib.machinery import ModuleSpec
-from types import ModuleType
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import FrameType, ModuleType
 from typing import Any
 
 #: What the interpreter itself looks for by name as it ends, or holds on to.
 _KEPT = ("threading", "encodings", "_weakrefset", "weakref", "warnings", "io", "codecs")
+_NEEDED = {
+    *_KEPT,
+    "sys",
+    "builtins",
+    "__main__",
+    "atexit",
+    "signal",
+    "_signal",
+    "codecs",
+    "_thread",
+    "_io",
+    "os",
+}
 
 
 class Stash:
     """Modules taken off `sys.modules`, as a finder that gives them back: with each one those that its code
-    imported, in that order, so that who waits for an import sees each of them come."""
+    imported, in that order, so that who waits for an import sees each of them come.
+
+    Attributes:
+        modules: all of them, by name.
+    """
 
     def __init__(self) -> None:
-        self._modules: dict[str, ModuleType] = {}
+        self.modules: dict[str, ModuleType] = {}
         self._imports: defaultdict[str, list[str]] = defaultdict(list)
         self._specs: dict[str, ModuleSpec | None] = {}
         #: By module, what it took by name from which other, and what that was.
@@ -29,6 +46,8 @@ class Stash:
         self._known: dict[tuple[str, str], Any] = {}
         #: By package, what goes by the name of one of its modules and is something else.
         self._shadowed: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+        self._before: dict[str, ModuleType] = {}
+        self._whole: dict[str, set[str]] = {}
         self._itself = self  # once it is frozen, nothing takes it apart
 
     def load(self, names: Iterable[str]) -> None:
@@ -38,21 +57,51 @@ class Stash:
             names: modules, or `module:attribute` of one that loads what it has only when it is asked for.
         """
         before = set(sys.modules)
+        self._before = {name: sys.modules[name] for name in before if name.partition(".")[0] not in _NEEDED}
         real = builtins.__import__
         by_name = importlib.import_module
-        builtins.__import__ = self._noting(real)
-        importlib.import_module = self._noting_names(by_name)
+        execute = SourceFileLoader.exec_module
+        noting = builtins.__import__ = self._noting(real)
+        noting_names = importlib.import_module = self._noting_names(by_name)
+        SourceFileLoader.exec_module = self._executing(execute)  # type: ignore[method-assign]
         try:
             for name in names:
                 _load(name)
         finally:
             builtins.__import__ = real
             importlib.import_module = by_name
+            SourceFileLoader.exec_module = execute  # type: ignore[method-assign]
         come = [name for name in sys.modules if name not in before and _comes_by_import(name)]
         for name in come:
-            module = self._modules[name] = sys.modules.pop(name)
+            module = self.modules[name] = sys.modules.pop(name)
             self._specs[name] = getattr(module, "__spec__", None)
         self._learn()
+        self._forget({id(noting): real, id(noting_names): by_name})
+
+    def _forget(self, ours: dict[int, Any]) -> None:
+        """What they have of each other only because others had asked for it: who asks a package for a module,
+        or for what it loads when it is asked, imports it. And what is of `ours`, by what it stands for."""
+        for name, module in self.modules.items():
+            space = vars(module)
+            for own, value in list(space.items()):
+                if id(value) in ours:
+                    space[own] = ours[id(value)]
+                elif own not in self._whole.get(name, space) and not own.startswith("__"):
+                    del space[own]
+        for name, module in self.modules.items():
+            package, _, own = name.rpartition(".")
+            if package in self.modules and vars(self.modules[package]).get(own) is module:
+                del vars(self.modules[package])[own]
+
+    def _executing(self, real: Any) -> Any:
+        """As `exec_module`; of modules that load something when it is asked for, what they have before."""
+
+        def executing(loader: Any, module: ModuleType) -> None:
+            real(loader, module)
+            if "__getattr__" in vars(module):
+                self._whole[module.__name__] = set(vars(module))
+
+        return executing
 
     def _noting(self, real: Any) -> Any:
         """As `__import__`, of which it notes who takes what."""
@@ -64,7 +113,7 @@ class Stash:
             importer = (globals or {}).get("__name__")
             if isinstance(importer, str):
                 full = _resolve(name, globals, level) if level else name
-                self._imports[importer] += [full, *(f"{full}.{item}" for item in fromlist or ())]
+                self._imports[_loading()] += [full, *(f"{full}.{item}" for item in fromlist or ())]
                 self._taken[importer] |= {(full, item) for item in fromlist or ()}
             return found
 
@@ -75,35 +124,38 @@ class Stash:
 
         def noting(name: str, package: str | None = None) -> ModuleType:
             found: ModuleType = real(name, package)
-            self._imports[sys._getframe(1).f_globals.get("__name__", "")].append(found.__name__)
+            self._imports[_loading()].append(found.__name__)
             return found
 
         return noting
 
     def _learn(self) -> None:
         for name, item in set().union(*self._taken.values()):
-            other = self._modules.get(name) or sys.modules.get(name)
+            other = self.modules.get(name) or sys.modules.get(name)
             self._known[name, item] = vars(other).get(item) if other is not None else None
-        for name, module in self._modules.items():
+        for name, module in self.modules.items():
             package, _, own = name.rpartition(".")
-            known = vars(self._modules[package]).get(own) if package in self._modules else None
+            known = vars(self.modules[package]).get(own) if package in self.modules else None
             if known is not None and known is not module:
                 self._shadowed[package][own] = known
         for name, imported in self._imports.items():
             shadowed = [f"{name}.{own}" for own in self._shadowed.get(name, ())]
             in_order = dict.fromkeys([*shadowed, *imported])
-            self._imports[name] = [other for other in in_order if other in self._modules]
+            self._imports[name] = [other for other in in_order if other in self.modules]
 
     def leave(self) -> None:
-        """Take what the program has of them off `sys.modules`: that is taken apart as the program ends."""
-        for name, module in self._modules.items():
-            if sys.modules.get(name) is module:
+        """Take what the program has of them off `sys.modules`: that is taken apart as the program ends. So is
+        what was there before, but for what the interpreter needs. Those that the program has not imported are
+        not looked at: each would be a page copied."""
+        for name in list(sys.modules):
+            known = self.modules.get(name) or self._before.get(name)
+            if known is not None and sys.modules[name] is known:
                 del sys.modules[name]
 
     # -- as a finder and a loader -------------------------------------------------------------
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name not in self._modules:
+        if name not in self.modules:
             return None
         known = self._specs[name]
         spec = ModuleSpec(name, self, origin=known.origin if known else None)  # type: ignore[arg-type]
@@ -113,7 +165,7 @@ class Stash:
         return spec
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        return self._modules[spec.name]
+        return self.modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:
         spec = module.__spec__
@@ -133,6 +185,14 @@ class Stash:
             if now is not known:
                 for own in [own for own, value in space.items() if value is known]:
                     space[own] = now
+
+
+def _loading() -> str:
+    """The module being loaded just now: a function that imports may be called by the code of another one."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return "" if frame is None else str(frame.f_globals.get("__name__", ""))
 
 
 def _comes_by_import(name: str) -> bool:

@@ -84,7 +84,7 @@ def become(request: dict[str, Any]) -> None:
     # Who asked may have taken folders off already: each sitecustomize does so with its own.
     first = [os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]  # noqa: PTH100
     sys.path[:] = [*first, *(path for path in request["path"] if path not in first)]
-    sys.path_importer_cache.clear()
+    sys.path_importer_cache = {}  # and not emptied: of all that is in there each page would be copied
     sys.warnoptions[:] = request["warnings"]
     warnings._processoptions(sys.warnoptions)  # type: ignore[attr-defined]
 

@@ -17,16 +17,18 @@ import socket
 import sys
 from typing import Any
 
-from tests.warm import program
+from tests.warm import own, program
 from tests.warm.bootstrap.sitecustomize import likeness
 from tests.warm.modules import Stash
 
 #: Variables that decide how an interpreter starts, and what modules do while they are loaded.
 _STEERING = (
     *("PYTHON", "LC_", "LANG", "SSL_", "OPENSSL_", "PYDANTIC_"),
-    *("OPENAI_LOG", "ANTHROPIC_LOG", "LITELLM_", "HAYSTACK_", "CREWAI_"),
+    *("LCTL_OTEL", "OPENAI_LOG", "ANTHROPIC_LOG", "LITELLM_", "HAYSTACK_", "CREWAI_"),
 )
 _MAY_DIFFER = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED"}
+#: Among the MODULES: all of lctl's own that programs load.
+_OWN = "lctl"
 _REQUEST_BYTES = 1 << 21
 
 
@@ -145,11 +147,12 @@ def main(address: str, *names: str) -> None:
     listener.listen(64)
     os.write(1, b"ready\n")  # who comes waits until all is loaded
     stash = Stash()
-    stash.load(names)
+    stash.load([*own.names(), *names] if _OWN in names else names)
     sys.meta_path.insert(0, stash)
     server = Server(listener)
     asked = server.serve()
     program.become(asked)
+    own.begin(stash.modules)
     program.run(asked, program.Ending(stash))
 
 

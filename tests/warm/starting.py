@@ -12,8 +12,19 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 BOOTSTRAP = str(_HERE / "bootstrap")
 #: What takes long to load, and what lctl itself needs; those that are not installed are passed over. wrapt
-#: goes first: what it imports may bring in what is patched with it.
-_MODULES = ("wrapt", "msgspec", "orjson", "zstandard", "httpx", "openai", "anthropic", "aiohttp", "requests")
+#: goes first: what it imports may bring in what is patched with it. "lctl" are all modules of its own.
+_MODULES = (
+    "wrapt",
+    "lctl",
+    "msgspec",
+    "orjson",
+    "zstandard",
+    "httpx",
+    "openai",
+    "anthropic",
+    "aiohttp",
+    "requests",
+)
 _SEED = "7"
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,26 @@ print(sys.argv, sys.path[0], [p for p in sys.path if "warm" in p], __name__, glo
 print(os.getcwd(), os.environ["ASKED"], sys.stdout.encoding, sys.stdin.read())
 print(os.environ["TOLD"] == str(os.getpid()))
 """
+#: All that lctl's modules hold of what tells something of the process, of its environment or folder.
+_HELD = """
+import importlib, os, pathlib, sys
+sys.path.insert(0, os.environ["ROOT"])
+from tests.warm import own
+
+def held(what, value, depth=0):
+    if isinstance(value, (str, bytes, int, float, pathlib.Path, type(None))):
+        print(what, repr(value))
+    elif type(value).__module__.startswith("lctl.") and depth < 3:
+        for name, inner in sorted(getattr(value, "__dict__", {}).items()):
+            held(f"{what}.{name}", inner, depth + 1)
+
+for name in own.names():
+    for attribute, value in sorted(vars(importlib.import_module(name)).items()):
+        if not attribute.startswith("__"):
+            held(f"{name}.{attribute}", value)
+"""
+#: What a fork leaves behind, which every forked process has.
+_OF_FORKS = ("streams._is_held", "thread.lane", "queueorder._generation")
 _ENDS = {
     "exits": "import sys; print('said'); sys.exit(7)",
     "fails": "def f():\n    raise ValueError('no')\nf()",
@@ -51,8 +72,14 @@ def streams_are_not_flushed_at_once() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    path = str(tmp_path_factory.mktemp("warm") / "python")
-    command = [sys.executable, "-m", "tests.warm.server", path, "email.message"]
+    with _serving(tmp_path_factory, "email.message") as address:
+        yield address
+
+
+@contextmanager
+def _serving(folders: pytest.TempPathFactory, module: str) -> Iterator[str]:
+    path = str(folders.mktemp("warm") / "python")
+    command = [sys.executable, "-m", "tests.warm.server", path, module]
     kept = {name: value for name, value in os.environ.items() if name not in ("WARM_PYTHON", "PYTHONPATH")}
     root = Path(__file__).parents[2]
     with subprocess.Popen(command, cwd=root, env=kept, stdout=subprocess.PIPE) as server:
@@ -90,6 +117,24 @@ def test_it_finds_the_same(words: list[str], address: str, tmp_path: Path) -> No
 def test_it_ends_the_same(way: str, address: str, tmp_path: Path) -> None:
     (tmp_path / "ends.py").write_text(_ENDS[way])
     assert _run(["ends.py"], tmp_path, address) == _run(["ends.py"], tmp_path, None)
+
+
+def test_lctl_finds_its_environment(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
+    """Also what its modules ask for as they are loaded, which the server has done."""
+    (tmp_path / "held.py").write_text(_HELD)
+    steps = {"LCTL_STRICT": "1", "LCTL_FILES": "off", "LCTL_COMMANDS": "off", "TMPDIR": str(tmp_path)}
+    told = {**steps, "LCTL_DIR": "logs", "HOME": str(tmp_path), "ROOT": str(Path(__file__).parents[2])}
+    with pytest.MonkeyPatch.context() as patch, _serving(tmp_path_factory, "lctl") as address:
+        for name, value in told.items():
+            patch.setenv(name, value)
+        warm, cold = (_run(["held.py"], tmp_path, one) for one in (address, None))
+    assert (warm[0], warm[2]) == (0, "")
+    lines = [
+        [line for line in found.splitlines() if not line.split(" ")[0].endswith(_OF_FORKS)]
+        for found in (warm[1], cold[1])
+    ]
+    assert lines[0] == lines[1]
+    assert len(lines[0]) > 1000
 
 
 def test_it_is_the_servers(address: str, tmp_path: Path) -> None:

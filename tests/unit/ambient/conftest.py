@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from lctl.codec import open_log
+from tests.warm.starting import warmth
 
 #: Runs program.py as `lctl run` does; with TAPE set, its reads are served from that log.
 DRIVER = """
@@ -75,7 +76,8 @@ def run(tmp_path: Path) -> Run:
         (tmp_path / "program.py").write_text(code)
         before = set(tmp_path.glob("logs/*.lctl.json"))
         inner = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL_", "PYTHON"))}
-        inner |= {"LCTL_DIR": "logs", "LCTL_STRICT": "1", "LCTL_QUIET": "1", "PYTHONHASHSEED": "7", **environ}
+        inner |= {"LCTL_DIR": "logs", "LCTL_STRICT": "1", "LCTL_QUIET": "1", "PYTHONHASHSEED": "7"}
+        inner |= {**warmth(), **environ}
         if tape is not None:
             inner["TAPE"] = str(tape)
         done = subprocess.run(

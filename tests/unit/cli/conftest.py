@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from lctl.cli import main
+from tests.warm.starting import warmth
 
 
 class Result(NamedTuple):
@@ -68,14 +69,16 @@ def lctl(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cli]:
     yield run
 
 
-def process(*words: object, cwd: Path, stdin: str = "", **environment: str) -> Result:
-    """`python -m lctl WORDS` as a process of its own."""
+def process(*words: object, cwd: Path, stdin: str = "", **environment: str | None) -> Result:
+    """`python -m lctl WORDS` as a process of its own. Without a variable that is None. Where
+    programs are warm the seed of hashes is set, unless something else is said."""
     python = ("PYTHONPATH", "PYTHONHASHSEED")
     inner = {k: v for k, v in os.environ.items() if not k.startswith("LCTL_") and k not in python}
+    told: dict[str, str | None] = {**inner, **warmth(), **environment}
     done = subprocess.run(
         [sys.executable, "-m", "lctl", *map(str, words)],
         cwd=cwd,
-        env={**inner, **environment},
+        env={name: value for name, value in told.items() if value is not None},
         input=stdin,
         capture_output=True,
         text=True,

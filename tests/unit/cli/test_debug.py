@@ -137,7 +137,7 @@ def test_last_is_the_newest_recording_and_no_rerun(place: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is a signal")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM])
 def test_what_its_end_cuts_off_is_no_error(place: Path, number: int) -> None:
     """A question that is under way then; each was a traceback of seventy lines."""
     save(place / "run.lctl.json", review())

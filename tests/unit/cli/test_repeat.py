@@ -18,7 +18,7 @@ def test_it_names_lines(place: Path) -> None:
         "for _ in range(3): random.Random()\n"
         "print(os.environ.get('HOME'), first)\n"
     )
-    got = process("doctor", "--json", "--repeat", "2", "agent.py", "--json", cwd=place)
+    got = process("doctor", "--json", "--repeat", "2", "agent.py", "--json", cwd=place, PYTHONHASHSEED=None)
     assert got.err == (
         "lctl: running agent.py --json 3 times (once with another hash seed): "
         "its calls are real and cost money\n"
@@ -35,7 +35,7 @@ def test_it_names_lines(place: Path) -> None:
 
 def test_it_has_nothing_to_say(place: Path) -> None:
     (place / "agent.py").write_text("import os, sys\nprint(os.getcwd(), sys.argv)\n")
-    got = process("doctor", "--repeat", "3", "agent.py", "x", cwd=place)
+    got = process("doctor", "--repeat", "3", "agent.py", "x", cwd=place, PYTHONHASHSEED=None)
     assert got.code == 0
     assert got.out == "✓ 1 crossing, the same in every run\n"
     assert not (place / ".lctl").exists()
@@ -54,7 +54,9 @@ def test_the_hash_seed_matters(place: Path) -> None:
         "    messages = [{'role': 'user', 'content': text}]\n"
         "    client.chat.completions.create(model='gpt-4o-mini', messages=messages)\n"
     )
-    report = json.loads(process("doctor", "--json", "--repeat", "2", "agent.py", cwd=place).out)
+    report = json.loads(
+        process("doctor", "--json", "--repeat", "2", "agent.py", cwd=place, PYTHONHASHSEED=None).out
+    )
     assert report["hash_seed_matters"] is True
     assert [finding["kind"] for finding in report["findings"]] == ["random", "model"]
 

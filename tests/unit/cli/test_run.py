@@ -16,6 +16,7 @@ from lctl.errors import UsageError
 from lctl.run.environment import BOOTSTRAP, Recording, environment, recording_here
 from lctl.run.program import program
 from tests.unit.cli.conftest import Result, process
+from tests.warm.starting import warmth
 
 PROBE = """
 import json, sys, os, __main__
@@ -35,7 +36,7 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 
 def python(*words: str, cwd: Path, stdin: str = "") -> Result:
-    inner = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    inner = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | warmth()
     done = subprocess.run(
         [sys.executable, *words], cwd=cwd, env=inner, input=stdin, capture_output=True, text=True, check=False
     )
@@ -112,7 +113,7 @@ def test_no_sitecustomize_of_ours_to_import(place: Path) -> None:
         "agent.py",
         "import os, sys; print([p for p in sys.path if 'bootstrap' in p], os.environ['PYTHONPATH'])",
     )
-    assert process("run", "agent.py", cwd=place).out == f"[] {BOOTSTRAP}\n"
+    assert process("run", "agent.py", cwd=place, PYTHONPATH=None).out == f"[] {BOOTSTRAP}\n"
 
 
 def test_a_python_without_lctl(place: Path) -> None:

@@ -33,6 +33,9 @@ class Answer(NamedTuple):
         return str(self.json["error"]["code"])
 
 
+_leaving: list[threading.Thread] = []
+
+
 class Debugger:
     """A server that runs in a thread, and its user's browser."""
 
@@ -90,8 +93,11 @@ class Debugger:
         return Stream(self, path, method, body)
 
     def stop(self) -> None:
+        """It looks ten times a second whether it is to: the test after the next one waits for it."""
         self._uvicorn.should_exit = True
-        self._thread.join(10)
+        _leaving.append(self._thread)
+        while len(_leaving) > 1:
+            _leaving.pop(0).join(10)
 
 
 class Stream:

@@ -150,7 +150,7 @@ class _Answers(BaseHTTPRequestHandler):
 def server() -> Iterator[str]:
     """Answers with the headers it was sent."""
     made = HTTPServer(("127.0.0.1", 0), _Answers)
-    thread = threading.Thread(target=made.serve_forever)
+    thread = threading.Thread(target=made.serve_forever, args=(0.02,))
     thread.start()
     yield f"http://127.0.0.1:{made.server_port}/x"
     made.shutdown()

@@ -8,6 +8,8 @@ import tracemalloc
 from types import FrameType
 from typing import Any
 
+import pytest
+
 from lctl.importing import Imported, convert
 from lctl.importing.source import Source
 
@@ -44,6 +46,7 @@ def lines(count: int, size: int) -> bytes:
     return b"".join(trace(n) + b"\n" for n in range(1, count + 1))
 
 
+@pytest.mark.slow
 def test_memory_is_a_few_times_the_file() -> None:
     """Decoded values, and lines with room for every letter to be escaped, would be many times as much."""
     data = lines(800, 1500)

@@ -84,7 +84,12 @@ os.makedirs("storage", exist_ok=True)
 
 
 @pytest.mark.parametrize(
-    "look", ["os.path.exists('storage')", "os.path.isdir('storage')", "pathlib.Path('storage').is_dir()"]
+    "look",
+    [
+        pytest.param("os.path.exists('storage')", marks=pytest.mark.slow),
+        pytest.param("os.path.isdir('storage')", marks=pytest.mark.slow),
+        "pathlib.Path('storage').is_dir()",
+    ],
 )
 def test_a_folder_that_the_program_makes_is_made_again(look: str, lctl: Run, tmp_path: Path) -> None:
     """As those that keep an index, and build it where there is none: it is there by now."""

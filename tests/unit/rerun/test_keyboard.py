@@ -45,7 +45,14 @@ time.sleep(60)
 """
 
 
-@pytest.mark.parametrize("program", [IN_A_CALL, IN_A_CALL_BESIDE_TASKS, IN_A_SLEEP])
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(IN_A_CALL, marks=pytest.mark.slow),
+        IN_A_CALL_BESIDE_TASKS,
+        pytest.param(IN_A_SLEEP, marks=pytest.mark.slow),
+    ],
+)
 def test_it_ends_by_it_again(program: str, tmp_path: Path) -> None:
     """Where it hung, with what it had done until then, and its traceback; and exactly."""
     (tmp_path / "agent.py").write_text(ASKING + program)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.rerun.commands import Twice
+from tests.warm.starting import warmth
 
 pytestmark = [pytest.mark.slow, pytest.mark.interpreter]
 
@@ -81,7 +82,7 @@ def uuid4():
 
 
 def _lctl(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))}
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))} | warmth()
     command = [sys.executable, *words]
     environ["LCTL_DIR"] = str(folder / "logs")
     return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=60)

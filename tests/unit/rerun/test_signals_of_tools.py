@@ -61,6 +61,7 @@ def test_a_rerun_in_which_nothing_can_happen_says_where_it_waits(name: str, tmp_
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell what threads wait for")
+@pytest.mark.slow
 def test_a_program_that_was_interrupted_while_it_waited_is_interrupted_there(tmp_path: Path) -> None:
     """By hand, from outside: nothing else ends what it waits for."""
     program, log, again = (tmp_path / part for part in ("tea.py", "tea.lctl.json", "again.lctl.json"))

@@ -13,6 +13,7 @@ import pytest
 
 from lctl.session import LCTLSession
 from lctl.session.concurrency import processes
+from tests.warm.starting import python_path
 
 
 def run(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -24,7 +25,7 @@ def run(code: str, *arguments: str, **environment: str) -> subprocess.CompletedP
         capture_output=True,
         text=True,
         timeout=60,
-        env={**kept, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+        env={**kept, "PYTHONPATH": python_path(*sys.path), **environment},
     )
 
 
@@ -158,6 +159,7 @@ print(*pids)
 
 
 @needs_fork
+@pytest.mark.slow
 def test_a_forked_process_that_leaves_hard_closes_its_log(folder: Path) -> None:
     """As workers of task queues do. From a handler of a signal that came as something was recorded it leaves
     all the same. Of the program itself it is a crash."""

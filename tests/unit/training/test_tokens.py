@@ -162,7 +162,7 @@ def asked(tmp_path: Path) -> Iterator[Any]:
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
 
     def run(stream: bool) -> lctl.Chain:

@@ -15,9 +15,6 @@ from __future__ import annotations
 import os
 import sys
 
-#: Commands of lctl that load an SDK or a server in their own process; all others are quicker without.
-_HEAVY = ("demo", "debug")
-
 
 def likeness() -> list[object]:
     """What two interpreters have to have in common."""
@@ -28,11 +25,9 @@ def likeness() -> list[object]:
 
 
 def _is_worthwhile(words: list[str]) -> bool:
-    """A program, and no command that is quicker without."""
+    """A program."""
     if not words or (words[0].startswith("-") and words[0] not in ("-c", "-m")):
         return False
-    if words[:2] == ["-m", "lctl"]:
-        return words[2:3] != [] and words[2] in _HEAVY
     return words[0].endswith(".py") or len(words) > 1
 
 
@@ -44,7 +39,9 @@ def _request() -> dict[str, object] | None:
     words = sys.orig_argv[options:]
     if words and words[0].startswith("-m") and words[0] != "-m":  # `-mpytest`, as pytester says it
         words[:1] = ["-m", words[0][2:]]
-    if not _is_worthwhile(words) or any(os.isatty(fd) for fd in (0, 1, 2)):
+    if not _is_worthwhile(words) or None in (sys.stdin, sys.stdout, sys.stderr):  # closed, by who asks
+        return None
+    if any(os.isatty(fd) for fd in (0, 1, 2)):
         return None
     if {int(fd) for fd in os.listdir("/proc/self/fd")} - {0, 1, 2, 3}:  # 3: that of the listing
         return None
