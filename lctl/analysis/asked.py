@@ -9,8 +9,10 @@ import re
 
 from lctl.analysis.log import text
 
+#: The source of commands that the program had run.
+COMMAND = "command"
 #: The sources of `ambient` events that tell it.
-ASKED = ("cell", "command", "gone", "keys", "prompt", "request", "signal", "stdin", "websocket")
+ASKED = ("cell", COMMAND, "gone", "keys", "prompt", "request", "signal", "stdin", "websocket")
 #: For the files of a page its browser asks, and nobody else.
 _FILES = "avif css eot gif ico jpeg jpg js map mjs otf png svg ttf wasm webmanifest webp woff woff2"
 _FILE = re.compile(rf"GET [^?]*\.(?:{'|'.join(_FILES.split())})(?:\?|$)")

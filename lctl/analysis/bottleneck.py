@@ -5,18 +5,20 @@ from __future__ import annotations
 import msgspec
 
 from lctl.analysis.advice import Advice, advise
+from lctl.analysis.asked import COMMAND
 from lctl.analysis.critical import Segment, critical_path
 from lctl.analysis.flow import Flow
 from lctl.analysis.log import Log
 from lctl.analysis.prices import Prices
-from lctl.analysis.spans import StepSpan
+from lctl.analysis.spans import StepSpan, exclusive
 from lctl.analysis.survey import Survey
 from lctl.analysis.surveying import survey
 from lctl.analysis.wording import percent, plain, seconds
 
 
 class SlowStep(msgspec.Struct, frozen=True):
-    """A step and its part of the chain's time.
+    """A step, or a command that the program ran (`kind` "command", `intent` its line), and its part of the
+    chain's time.
 
     Attributes:
         wall_ms: from its start to its end.
@@ -42,7 +44,7 @@ class Bottleneck(msgspec.Struct, frozen=True):
     """What `lctl bottleneck` shows.
 
     Attributes:
-        slowest: every step, most exclusive time first.
+        slowest: every step and command, most exclusive time first.
         path: the critical path in order of time.
         advice: what saves most first.
         recommendation: one sentence, or None when no step stands out.
@@ -67,8 +69,12 @@ def bottleneck(log: Log, prices: Prices | None = None, found: Survey | None = No
     critical: dict[int | None, float] = {}
     for segment in path:
         critical[segment.step] = critical.get(segment.step, 0.0) + segment.duration_ms
+    spans = found.timed
     slowest = sorted(
-        (_slow(span, wall, critical.get(span.seq, 0.0)) for span in found.steps.values()),
+        (
+            _slow(span, alone, wall, critical.get(span.seq, 0.0))
+            for span, alone in zip(spans.values(), exclusive(spans), strict=True)
+        ),
         key=lambda step: (-step.exclusive_ms, step.seq),
     )
     return Bottleneck(
@@ -88,7 +94,7 @@ def lines(value: Bottleneck, limit: int = 10) -> list[str]:
     if not shown:
         return ["No step took any time."]
     rows = [
-        f"{n}. {plain(one.agent, 40)} (step {one.seq}): {seconds(one.exclusive_ms)} ({percent(one.share)})"
+        f"{n}. {_named(one)}: {seconds(one.exclusive_ms)} ({percent(one.share)})"
         for n, one in enumerate(shown, 1)
     ]
     report = ["Slowest steps:", *rows]
@@ -97,16 +103,22 @@ def lines(value: Bottleneck, limit: int = 10) -> list[str]:
     return report
 
 
-def _slow(span: StepSpan, wall: float, critical: float) -> SlowStep:
+def _named(one: SlowStep) -> str:
+    if one.kind == COMMAND:
+        return f"{plain(one.intent, 60)} (command {one.seq})"
+    return f"{plain(one.agent, 40)} (step {one.seq})"
+
+
+def _slow(span: StepSpan, alone: float, wall: float, critical: float) -> SlowStep:
     return SlowStep(
         seq=span.seq,
         agent=span.agent,
         kind=span.kind,
         intent=span.tool or span.intent,
         wall_ms=span.wall_ms,
-        exclusive_ms=span.exclusive_ms,
-        self_ms=span.self_ms,
-        share=span.exclusive_ms / wall if wall > 0 else 0.0,
+        exclusive_ms=alone,
+        self_ms=span.wall_ms if span.kind == COMMAND else span.self_ms,
+        share=alone / wall if wall > 0 else 0.0,
         critical_ms=critical,
         open=span.open,
     )
@@ -122,6 +134,8 @@ def _recommendation(slowest: list[SlowStep], found: Survey) -> str | None:
     if first.exclusive_ms < total * 0.4 or busy < 2:
         return None
     name = plain(first.agent, 40)
+    if first.kind == COMMAND:
+        name = f"The command {plain(first.intent, 60)} (event {first.seq})"
     if first.kind in ("llm", "embedding", "tool") and first.intent:
         model = found.steps[first.seq].model
         name += f"'s {plain(model or first.intent, 40)} call (step {first.seq})"

@@ -1,4 +1,4 @@
-"""The critical path: the chain of steps that decided when the run ended.
+"""The critical path: the chain of steps, and of commands, that decided when the run ended.
 
 Walking back from the end, at every moment the path is in the step that ended last before it; where no
 child ran, in the step itself. Making anything off this path faster changes nothing.
@@ -32,14 +32,15 @@ class Segment(msgspec.Struct, frozen=True):
 def critical_path(found: Survey) -> tuple[Segment, ...]:
     """Segments in order of time; together they cover the chain from its first moment to its last."""
     start, end = found.span
+    spans = found.timed
     children: dict[int | None, list[StepSpan]] = {}
-    for span in found.steps.values():
+    for span in spans.values():
         children.setdefault(span.parent, []).append(span)
     for siblings in children.values():
         siblings.sort(key=lambda span: span.end)
     walked: list[tuple[int | None, Interval]] = []
     _walk(children, start, end, walked)
-    return tuple(_segment(found.steps, step, part, start) for step, part in _joined(walked))
+    return tuple(_segment(spans, step, part, start) for step, part in _joined(walked))
 
 
 def _walk(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from lctl.analysis.asked import ASKED
+from lctl.analysis.asked import ASKED, COMMAND
 from lctl.analysis.log import model_of, number, text, tokens_of
 from lctl.analysis.messagewords import names_of_calls, words_of
 from lctl.analysis.wording import compact, count, plain, quoted, seconds
@@ -218,7 +218,7 @@ def _ambient(data: Data) -> str:
     if name == "websocket":
         said = mapping(data.get("value"))
         return f" {name} {plain(key, _WORDS)} {plain(text(said.get('kind')), 20)}{_told(said.get('data'))}"
-    if name == "command":
+    if name == COMMAND:
         return f" {name} {quoted(key, _WORDS)}" + _paren(_of_command(mapping(data.get("value"))))
     if name in ("database", "file", "there", "listing"):
         return f" {name} {plain(key, _WORDS)}" + _paren(_of_file(data.get("value")))

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from lctl.analysis.asked import COMMAND
 from lctl.codec.lines import encode_value
 
 #: call id -> `name#n`, of one log.
@@ -173,7 +174,7 @@ def _ambient(data: Data, calls: CallNames) -> None:
     _drop(data, _AMBIENT)
     if data.get("source") in ("database", "file") and isinstance(value, dict):
         data["content"] = value.get("blob") or value.get("hash")
-    if data.get("source") == "command":
+    if data.get("source") == COMMAND:
         data["gave"] = value
     key = data.get("key")
     if data.get("source") in _ADDRESSED and isinstance(key, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lctl.analysis import rows
-from lctl.analysis.intervals import percentile
+from lctl.analysis.intervals import length, percentile
 from lctl.analysis.log import Log
 from lctl.analysis.prices import Prices
 from lctl.analysis.rows import Routing, Row
@@ -32,6 +32,8 @@ class Stats(msgspec.Struct, frozen=True):
             cost are in the recording it was made of, and not in `tokens` and `cost`.
         roles: models by what they are used for, `gpt-4 (planning)`; empty where no step says.
         routings: models that were chosen among others.
+        commands: how many the program ran itself, and heard of.
+        commands_ms: for how long any of them ran.
     """
 
     chain_id: str
@@ -61,6 +63,8 @@ class Stats(msgspec.Struct, frozen=True):
     inherited_cost: float | None = None
     roles: tuple[Row, ...] = ()
     routings: tuple[Routing, ...] = ()
+    commands: int = 0
+    commands_ms: float = 0.0
 
     @property
     def tokens_known(self) -> bool:
@@ -114,6 +118,8 @@ def of_survey(found: Survey) -> Stats:
         inherited_cost=rows.total_cost(inherited) if inherited else None,
         roles=rows.roles(found),
         routings=rows.routings(found),
+        commands=len(found.commands),
+        commands_ms=length(span.interval for span in found.commands.values()),
     )
 
 

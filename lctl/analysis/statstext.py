@@ -29,6 +29,7 @@ def lines(value: Stats) -> list[str]:
         f"Cost: {cost}",
         *_inherited(value),
         f"Agents: {len(value.agents)}",
+        *([f"Commands: {count(value.commands)} ({seconds(value.commands_ms)})"] if value.commands else []),
         f"Errors: {value.errors}",
         f"Avg confidence: {confidence}",
     ]

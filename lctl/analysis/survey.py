@@ -25,6 +25,7 @@ class Survey:
     stamps: Span = (None, None)  # the same as they are written
     apart_ms: float | None = None  # of a fork: from the newest of those events to the first of its own
     steps: dict[int, StepSpan] = field(default_factory=dict)
+    commands: dict[int, StepSpan] = field(default_factory=dict)  # that the program ran, as steps are kept
     tools: list[ToolSpan] = field(default_factory=list)
     errors: list[ErrorSpan] = field(default_factory=list)
     messages: dict[str, MessageSpan] = field(default_factory=dict)
@@ -48,6 +49,14 @@ class Survey:
         starts = [s.start for s in self.steps.values()] + ([self.first] if self.first is not None else [])
         ends = [s.end for s in self.steps.values()] + ([self.last] if self.last is not None else [])
         return (min(starts), max(ends)) if starts and ends else (0.0, 0.0)
+
+    @property
+    def timed(self) -> dict[int, StepSpan]:
+        """Steps and commands, by seq, in the order in which they began."""
+        if not self.commands:
+            return self.steps
+        both = [*self.steps.values(), *self.commands.values()]
+        return {span.seq: span for span in sorted(both, key=lambda span: (span.start, span.seq))}
 
     @property
     def model_calls(self) -> list[StepSpan]:

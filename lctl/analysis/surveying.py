@@ -6,10 +6,11 @@ from operator import sub
 
 import msgspec
 
-from lctl.analysis.intervals import clip, length, shares
+from lctl.analysis.intervals import clip, length
 from lctl.analysis.log import Log, raw_events, text
 from lctl.analysis.pauses import inherited_until
 from lctl.analysis.prices import Prices
+from lctl.analysis.spans import exclusive
 from lctl.analysis.survey import NAMELESS, Survey
 from lctl.analysis.surveypass import SurveyPass
 from lctl.state.model import Tokens
@@ -44,13 +45,7 @@ def _close_open(found: Survey) -> None:
 
 
 def _measure(found: Survey) -> None:
-    place = {seq: n for n, seq in enumerate(found.steps)}
-    spans = list(found.steps.values())
-    exclusive = shares(
-        [span.interval for span in spans],
-        [None if span.parent is None else place[span.parent] for span in spans],
-    )
-    for span, share in zip(spans, exclusive, strict=True):
+    for span, share in zip(found.steps.values(), exclusive(found.steps), strict=True):
         span.exclusive_ms = share
         if span.children:
             inside = clip((found.steps[child].interval for child in span.children), span.interval)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lctl.analysis.asked import COMMAND
 from lctl.analysis.log import millis, model_of, number, role_of, text, tokens_of
 from lctl.analysis.spans import ErrorSpan, MessageSpan, StepSpan, ToolSpan
 from lctl.analysis.survey import Survey
@@ -35,6 +36,7 @@ class SurveyPass:
             "exchange": self._exchange,
             "handoff": self._handoff,
             "model_routing": self._routing,
+            "ambient": self._ambient,
         }
 
     def take(self, event: dict[str, Any]) -> None:
@@ -203,6 +205,24 @@ class SurveyPass:
                 self.paid[step] = seq
             span.url = text(data.get("url")) or span.url
             span.last_attempt_ms = number(data.get("duration_ms"))
+
+    def _ambient(
+        self, seq: int, agent: str, step: int | None, data: dict[str, Any], event: dict[str, Any]
+    ) -> None:
+        took = number(data.get("duration_ms"))
+        if data.get("source") != COMMAND or took is None:
+            return
+        self.found.commands[seq] = StepSpan(
+            seq=seq,
+            agent=agent,
+            kind=COMMAND,
+            intent=text(data.get("key")),
+            parent=step,
+            start=self._now - took,
+            end=self._now,
+            timestamp=text(event.get("timestamp")),
+            open=False,
+        )
 
     def _handoff(
         self, seq: int, agent: str, step: int | None, data: dict[str, Any], event: dict[str, Any]

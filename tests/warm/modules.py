@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import FrameType, ModuleType
 from typing import Any
@@ -114,7 +114,7 @@ class Stash:
             if isinstance(importer, str):
                 full = _resolve(name, globals, level) if level else name
                 self._imports[_loading()] += [full, *(f"{full}.{item}" for item in fromlist or ())]
-                self._taken[importer] |= {(full, item) for item in fromlist or ()}
+                self._taken[importer] |= {(full, item) for item in _names(fromlist or (), found)}
             return found
 
         return noting
@@ -174,8 +174,16 @@ class Stash:
         for other in self._imports.get(name, ()):
             if other not in sys.modules:
                 importlib.import_module(other)
+        for place, item in self._taken.get(name, ()):
+            if place in self._whole and place in sys.modules and item not in vars(sys.modules[place]):
+                getattr(sys.modules[place], item, None)  # it loads what it has when it is asked for
         vars(module).update(self._shadowed.get(name, {}))
         self._take_again(name, vars(module))
+
+    def get_code(self, name: str) -> Any:
+        """For who runs one of them as the main module."""
+        loader: Any = self._specs[name].loader  # type: ignore[union-attr]
+        return loader.get_code(name)
 
     def _take_again(self, name: str, space: dict[str, Any]) -> None:
         """What is another by now than when the module took it: it would have taken the other."""
@@ -185,6 +193,15 @@ class Stash:
             if now is not known:
                 for own in [own for own, value in space.items() if value is known]:
                     space[own] = now
+
+
+def _names(taken: Iterable[str], module: ModuleType) -> Iterator[str]:
+    """What `from module import TAKEN` takes."""
+    for name in taken:
+        if name != "*":
+            yield name
+        else:
+            yield from getattr(module, "__all__", [own for own in vars(module) if not own.startswith("_")])
 
 
 def _loading() -> str:

@@ -14,6 +14,7 @@ from typing import Any
 _NOT = (
     *("__main__", "bootstrap", "autogen", "crewai", "langchain", "otel", "warehouse"),
     *("claudecode", "debugger", "demo", "importing", "stores", "testing", "training", "trust"),
+    "shell",  # that of notebooks, which loads IPython
 )
 
 

@@ -15,6 +15,7 @@ import selectors
 import signal
 import socket
 import sys
+from contextvars import Context
 from typing import Any
 
 from tests.warm import own, program
@@ -65,7 +66,8 @@ class Server:
         try:
             data, rights, _, _ = socket.recv_fds(link, _REQUEST_BYTES, 3)
             request: dict[str, Any] = marshal.loads(data)
-            child = os.fork() if self._suits(request) else None
+            # What is set for a forked child (its lane), is none of the program's.
+            child = Context().run(os.fork) if self._suits(request) else None
         except (OSError, ValueError, EOFError):
             child = None
         if child == 0:

@@ -40,6 +40,9 @@ def held(what, value, depth=0):
         for name, inner in sorted(getattr(value, "__dict__", {}).items()):
             held(f"{what}.{name}", inner, depth + 1)
 
+import contextvars
+held_by_it = contextvars.copy_context().items()
+print({one.name: repr(value) for one, value in held_by_it if one.name.startswith("lctl")})
 for name in own.names():
     for attribute, value in sorted(vars(importlib.import_module(name)).items()):
         if not attribute.startswith("__"):

@@ -39,7 +39,7 @@ _STANDARD_BETWEEN = (
     os.path.join("pathlib", "_local.py"),  # noqa: PTH118
     os.path.join("logging", "__init__.py"),  # noqa: PTH118
 )
-#: Installed, and called to make a value of the program's own.
+#: Installed, and called to make a value of the program's own, or to sleep.
 _INSTALLED_BETWEEN = tuple(
     path.replace("/", os.sep)
     for path in (
@@ -49,6 +49,8 @@ _INSTALLED_BETWEEN = tuple(
         "/pydantic/v1/main.py",
         "/pydantic/v1/fields.py",
         "/numpy/random/mtrand.pyx",
+        "/anyio/_core/_eventloop.py",
+        "/anyio/_backends/_asyncio.py",
     )
 )
 #: Installed, and read for people: how long an agent, a step or a function took is printed with what it gave.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lctl.analysis.advice import Advice
 from lctl.analysis.bottleneck import bottleneck, lines
 from lctl.analysis.intervals import length, shares
+from lctl.analysis.stats import stats
 from lctl.analysis.surveying import survey
 from tests.unit.analysis.chains import Script, spec_example
 from tests.unit.conversation.events import lines_run
@@ -48,6 +49,49 @@ def test_a_steps_time_is_not_its_childrens() -> None:
     slow = {step.seq: step for step in bottleneck(script.log()).slowest}
     assert slow[outer].exclusive_ms == pytest.approx(20)
     assert slow[outer].wall_ms == pytest.approx(100)
+
+
+def test_commands_that_the_program_ran_are_among_what_took_long() -> None:
+    """An agent of 50 ms runs one for 30 of them, and another one behind it, beside which nothing runs."""
+    script = Script()
+    outer = script.start("coder")
+    script.after(40)
+    inside = _command(script, "pytest -q", 30, outer)
+    script.after(10)
+    script.end(outer, "coder")
+    script.after(200)
+    behind = _command(script, "git push", 150)
+    found = bottleneck(script.log())
+    slow = {step.seq: (step.kind, step.intent, step.exclusive_ms) for step in found.slowest}
+    assert slow == {
+        outer: ("agent", "", pytest.approx(20)),
+        inside: ("command", "pytest -q", pytest.approx(30)),
+        behind: ("command", "git push", pytest.approx(150)),
+    }
+    assert found.idle_ms == pytest.approx(50)
+    assert [(part.step, round(part.duration_ms)) for part in found.path] == [
+        (outer, 10),
+        (inside, 30),
+        (outer, 10),
+        (None, 50),
+        (behind, 150),
+    ]
+    assert lines(found) == [
+        "Slowest steps:",
+        f"1. git push (command {behind}): 150ms (60%)",
+        f"2. pytest -q (command {inside}): 30ms (12%)",
+        f"3. coder (step {outer}): 20ms (8%)",
+        "",
+        f"Recommendation: The command git push (event {behind}) is bottleneck. Consider parallelization.",
+    ]
+    sums = stats(script.log())
+    assert (sums.commands, sums.commands_ms) == (2, pytest.approx(180))
+    assert sums.agents[0].exclusive_ms == pytest.approx(50), "a step's own, as steps are counted"
+
+
+def _command(script: Script, line: str, ms: float, step: int | None = None) -> int:
+    """One that has just ended."""
+    return script.add("ambient", "coder", step, source="command", key=line, value={"code": 0}, duration_ms=ms)
 
 
 def test_parallel_siblings_share_the_time_they_ran_at_once() -> None:

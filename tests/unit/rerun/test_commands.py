@@ -166,6 +166,68 @@ async def together():
 asyncio.run(together())
 """
 
+_BY_LOOPS = r"""
+import asyncio
+from subprocess import DEVNULL
+
+import anyio
+from anyio.streams.text import TextReceiveStream
+
+DRAW = "echo x >> ran; head -c 4 /dev/urandom | od -An -tx1"
+done = []
+
+class Said(asyncio.SubprocessProtocol):
+    def __init__(self):
+        self.all, self.said = asyncio.get_running_loop().create_future(), []
+    def pipe_data_received(self, fd, data):
+        self.said.append((fd, data))
+    def process_exited(self):
+        print("exited")
+    def connection_lost(self, exc):
+        self.all.set_result(self.said)
+
+async def beat():
+    beats = 0
+    while not done:
+        beats += 1
+        print("beat", beats)
+        await anyio.sleep(0.002)
+
+async def one(n):
+    print(n, (await anyio.run_process(f"sleep 0.0{n}; " + DRAW)).stdout)
+
+async def main():
+    loop = asyncio.get_running_loop()
+    print(await anyio.run_process(DRAW), await anyio.run_process(["tr", "a-z", "A-Z"], input=b"shout"))
+    print(await anyio.run_process(["sh", "-c", DRAW + "; exit 3"], check=False, stderr=DEVNULL))
+    for failing in ("exit 4", ["no-such-command"]):
+        try:
+            await anyio.run_process(failing)
+        except Exception as error:
+            print(repr(error))
+    async with await anyio.open_process(["sh", "-c", DRAW + "; sleep 0.01; " + DRAW]) as process:
+        async for text in TextReceiveStream(process.stdout):
+            print(text)
+    print(process.pid, process.returncode)
+    async with anyio.create_task_group() as group:
+        for n in range(4):
+            group.start_soon(one, n)
+        group.start_soon(anyio.run_process, DRAW)
+    with anyio.move_on_after(0.1):
+        await anyio.run_process("sleep 9")
+    exec_ = loop.subprocess_exec(Said, "sh", "-c", DRAW, stdin=None)
+    for started in (loop.subprocess_shell(Said, DRAW), exec_):
+        transport, protocol = await started
+        print(await protocol.all, transport.get_pid(), transport.get_returncode())
+        transport.close()
+    done.append(True)
+
+async def together():
+    await asyncio.gather(beat(), main())
+
+asyncio.run(together())
+"""
+
 _SPOKEN_TO = r"""
 import asyncio, subprocess, uuid
 from subprocess import PIPE, STDOUT
@@ -221,7 +283,7 @@ with ThreadPoolExecutor(4) as pool:
 """
 
 
-@pytest.mark.parametrize("program", [_FORMS, _PIECES, _ENDS, _ASYNCIO, _SPOKEN_TO, _IN_THREADS])
+@pytest.mark.parametrize("program", [_FORMS, _PIECES, _ENDS, _ASYNCIO, _BY_LOOPS, _SPOKEN_TO, _IN_THREADS])
 def test_commands_are_not_run_again(program: str, twice: Twice, tmp_path: Path) -> None:
     """Output, exit codes, what could not be started or took too long; no effect on the world."""
     _, again = twice(program)

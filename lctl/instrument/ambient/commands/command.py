@@ -196,6 +196,11 @@ class Command:
         except Exception as error:
             reads.failed("a command that the program runs", error)
 
+    def exited(self, code: int) -> None:
+        """Its end reached the event loop of this thread, which may hear from its streams yet."""
+        self._code = code
+        self.came(0, b"")
+
     def ended(self, code: int) -> None:
         """The program is told that it has."""
         self._code = code

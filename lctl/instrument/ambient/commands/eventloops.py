@@ -1,19 +1,32 @@
-"""Commands that the program's own code has run by `asyncio.create_subprocess_exec` and `_shell`."""
+"""Commands that the program's own code has run in an event loop: by asyncio's `create_subprocess_exec` and
+`_shell`, by the loop's own `subprocess_exec` and `_shell` with a protocol of its own, and by anyio."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
+from subprocess import PIPE
 from types import FrameType
 from typing import Any
 
 from lctl.instrument.ambient import reads, slots
 from lctl.instrument.ambient.commands import lines
-from lctl.instrument.ambient.commands.command import STREAMS, Command
+from lctl.instrument.ambient.commands.command import Command
 from lctl.instrument.ambient.commands.servedprocesses import serve
 from lctl.instrument.ambient.commands.starting import PLACE, begun, own
+from lctl.instrument.ambient.commands.watchedprocesses import watch
 from lctl.instrument.ambient.filereaders import below
-from lctl.session.concurrency import lanes, pythons, turns
+from lctl.session.concurrency import pythons, turns
+
+#: Of asyncio's own, the arguments that have a default; of a loop's, all streams are pipes.
+_STREAMS: dict[str, Any] = {"stdin": None, "stdout": None, "stderr": None}
+_PIPES: dict[str, Any] = dict.fromkeys(_STREAMS, PIPE)
+#: Who have asked for what a loop is asked for: seen where they were.
+_SEEN = ("asyncio.subprocess", __name__)
+
+#: The program's own code that has called anyio, which may ask the loop in a task of its own.
+_caller: ContextVar[FrameType | None] = ContextVar("lctl_commands_caller", default=None)
 
 
 def install() -> None:
@@ -21,12 +34,69 @@ def install() -> None:
 
     for module in ("asyncio.subprocess", "asyncio"):  # which has them by name, too
         slots.on_undo(on_import(module, _patch).remove)
+    slots.on_undo(on_import("asyncio.base_events", _patch_loops).remove)
+    for module in ("anyio._core._subprocesses", "anyio"):
+        slots.on_undo(on_import(module, _patch_anyio).remove)
 
 
 def _patch(module: Any) -> None:
     for name in ("create_subprocess_exec", "create_subprocess_shell"):
         original = getattr(module, name)
         slots.replace(module, name, slots.like(_creating(original, name.endswith("shell")), original))
+
+
+def _patch_loops(module: Any) -> None:
+    for name in ("subprocess_exec", "subprocess_shell"):
+        original = getattr(module.BaseEventLoop, name)
+        ours = slots.like(_asking(original, name.endswith("shell")), original)
+        slots.replace(module.BaseEventLoop, name, ours)
+
+
+def _patch_anyio(module: Any) -> None:
+    for name in ("open_process", "run_process"):
+        original = getattr(module, name)
+        slots.replace(module, name, slots.like(_calling(original), original))
+
+
+def _calling(original: Any) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        frame = own(sys._getframe(1))
+        made = original(*args, **kwargs)
+        return made if frame is None else _called(made, frame)
+
+    return call
+
+
+async def _called(made: Any, frame: FrameType) -> Any:
+    token = _caller.set(frame)
+    try:
+        return await made
+    except BaseException as error:
+        error.__traceback__ = below(error.__traceback__)
+        raise
+    finally:
+        _caller.reset(token)
+
+
+def _asking(original: Any, is_shell: bool) -> Callable[..., Any]:
+    def ask(self: Any, protocol_factory: Any, *args: Any, **kwargs: Any) -> Any:
+        def make(protocol_factory: Any, *words: Any, **given: Any) -> Any:
+            return original(self, protocol_factory, *words, **given)
+
+        caller = sys._getframe(1)
+        if caller.f_globals.get("__name__") in _SEEN:
+            return make(protocol_factory, *args, **kwargs)
+        line = frame = None
+        if args and (not is_shell or len(args) == 1):
+            line = _line(args[0] if is_shell else args, kwargs)
+        if line is not None:
+            frame = _caller.get() or own(caller)
+        if line is None or frame is None:
+            return make(protocol_factory, *args, **kwargs)
+        given = {**_PIPES, **kwargs}
+        return _started(make, protocol_factory, is_shell, line, frame, args, given)
+
+    return ask
 
 
 def _creating(original: Any, is_shell: bool) -> Callable[..., Any]:
@@ -58,17 +128,41 @@ def _line(words: Any, given: dict[str, Any]) -> str | None:
 async def _created(
     original: Any, is_shell: bool, line: str, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
+    """What `asyncio` makes of it."""
+    loop = turns.running()
+    if not isinstance(loop, sys.modules["asyncio"].BaseEventLoop):
+        return await original(*args, **kwargs)
+    module: Any = sys.modules["asyncio.subprocess"]
+    given = {**_STREAMS, **kwargs}
+    limit = given.pop("limit", module.streams._DEFAULT_LIMIT)
+
+    def protocol() -> Any:
+        return module.SubprocessStreamProtocol(limit=limit, loop=loop)
+
+    make = loop.subprocess_shell if is_shell else loop.subprocess_exec
+    transport, made = await _started(make, protocol, is_shell, line, frame, args, given)
+    return module.Process(transport, made, loop)
+
+
+async def _started(
+    make: Callable[..., Any],
+    protocol: Callable[[], Any],
+    is_shell: bool,
+    line: str,
+    frame: FrameType,
+    args: tuple[Any, ...],
+    given: dict[str, Any],
+) -> tuple[Any, Any]:
+    """A transport and its protocol, as `make` gives them."""
     try:
-        loop, started = turns.running(), None
-        if isinstance(loop, sys.modules["asyncio"].BaseEventLoop):
-            started = begun(line, frame, "/bin/sh -c " if is_shell else "")
+        started = begun(line, frame, "/bin/sh -c " if is_shell else "")
         if started is None:
-            return await original(*args, **kwargs)
+            return await make(protocol, *args, **given)  # type: ignore[no-any-return]
         command, is_served = started
         try:
             if is_served:
-                return await serve(loop, command, kwargs)
-            return await _watched(loop, command, is_shell, args, kwargs)
+                return await serve(turns.running(), command, protocol, given)
+            return await _watched(make, protocol, command, args, given)
         except BaseException as error:
             command.failed(error)
             raise
@@ -78,77 +172,15 @@ async def _created(
 
 
 async def _watched(
-    loop: Any, command: Command, is_shell: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """As `asyncio` makes it, by a protocol that tells `command` what comes."""
-    module: Any = sys.modules["asyncio.subprocess"]
-    given = {"stdin": None, "stdout": None, "stderr": None, **kwargs}
-    limit = given.pop("limit", module.streams._DEFAULT_LIMIT)
-    watching = _watching(module, command)
-    make = loop.subprocess_shell if is_shell else loop.subprocess_exec
-    transport, protocol = await make(lambda: watching(limit=limit, loop=loop), *args, **given)
-    return module.Process(transport, protocol, loop)
+    make: Callable[..., Any],
+    protocol: Callable[[], Any],
+    command: Command,
+    args: tuple[Any, ...],
+    given: dict[str, Any],
+) -> tuple[Any, Any]:
+    def factory() -> Any:
+        made = protocol()
+        watch(made, command)
+        return made
 
-
-def _watching(module: Any, command: Command) -> Any:
-    base = module.SubprocessStreamProtocol
-
-    class SubprocessStreamProtocol(base):  # type: ignore[misc, valid-type]
-        _lctl_transport: Any = None
-        _lctl_code: int | None = None
-        _lctl_stdin = False  # the end of that is told as the end of all
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            for fd, stream in enumerate(STREAMS, 1):
-                if transport.get_pipe_transport(fd) is not None:
-                    command.said.setdefault(stream, [])
-            self._lctl_transport = transport
-            command.pid = transport.get_pid()
-            if transport.get_returncode() is not None:
-                self._exits()
-            elif hasattr(transport, "_process_exited"):
-                transport._process_exited = self._exiting(transport._process_exited)
-
-        def _exits(self) -> None:
-            if self._lctl_code is None:
-                self._lctl_code = self._lctl_transport.get_returncode()
-                command.came(0, b"")
-
-        def _exiting(self, real: Callable[[int], None]) -> Callable[[int], None]:
-            def _process_exited(returncode: int) -> None:
-                real(returncode)
-                self._exits()
-
-            return _process_exited
-
-        def process_exited(self) -> None:
-            self._exits()  # where that was on its way before
-            super().process_exited()
-
-        def pipe_data_received(self, fd: int, data: bytes) -> None:
-            command.came(fd, bytes(data))
-            super().pipe_data_received(fd, data)
-
-        def pipe_connection_lost(self, fd: int, exc: Any) -> None:
-            self._lctl_stdin = fd == 0
-            if fd:
-                command.came(fd, b"")
-            try:
-                super().pipe_connection_lost(fd, exc)
-            finally:
-                self._lctl_stdin = False
-
-        def connection_lost(self, exc: Any) -> None:
-            super().connection_lost(exc)
-            if self._lctl_code is None or self._lctl_stdin:
-                return
-            token = lanes.enter(command.lane)
-            try:
-                command.ended(self._lctl_code)
-            finally:
-                lanes.leave(token)
-
-    for name in ("__module__", "__qualname__"):
-        setattr(SubprocessStreamProtocol, name, getattr(base, name))
-    return SubprocessStreamProtocol
+    return await make(factory, *args, **given)  # type: ignore[no-any-return]

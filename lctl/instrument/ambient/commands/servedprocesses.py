@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lctl.instrument import suppress
@@ -15,8 +14,10 @@ from lctl.session.concurrency import lanes, spawning
 _PIPES = ("stdin", "stdout", "stderr")
 
 
-async def serve(loop: Any, command: Command, given: Mapping[str, Any]) -> Any:
-    """The process, made in as many turns as one with such pipes.
+async def serve(
+    loop: Any, command: Command, make: Callable[[], Any], given: Mapping[str, Any]
+) -> tuple[Any, Any]:
+    """A transport and the protocol that `make` makes, in as many turns as those of a process with such pipes.
 
     Raises:
         OSError: it could not be started in the recording.
@@ -24,15 +25,13 @@ async def serve(loop: Any, command: Command, given: Mapping[str, Any]) -> Any:
     spawning.child_process()  # whose lane the next has not
     if command.is_failure:
         await command.await_end_async()
-    module: Any = sys.modules["asyncio.subprocess"]
-    limit = given.get("limit", module.streams._DEFAULT_LIMIT)
-    protocol = module.SubprocessStreamProtocol(limit=limit, loop=loop)
+    protocol = make()
     pipes = [fd for fd, name in enumerate(_PIPES) if given.get(name) == asyncio.subprocess.PIPE]
     transport = _Transport(loop, protocol, command, pipes)
     made = loop.create_future()
     loop.create_task(transport.connect(made))
     await made
-    return module.Process(transport, protocol, loop)
+    return transport, protocol
 
 
 class _Transport(asyncio.SubprocessTransport):

@@ -16,7 +16,7 @@ from lctl.session.runs.silence import REPORTED, silenced
 #: Of the standard library: they start a process for their caller.
 _STARTERS = ("subprocess.py", "os.py", "<frozen os>", "contextlib.py")
 #: Installed packages that do so.
-_RUNNERS = frozenset({"git", "invoke", "plumbum"})
+_RUNNERS = frozenset({"anyio", "git", "invoke", "plumbum"})
 _DEPTH = 32
 PLACE = "a command that the program runs"
 
