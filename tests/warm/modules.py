@@ -175,10 +175,15 @@ class Stash:
             if other not in sys.modules:
                 importlib.import_module(other)
         for place, item in self._taken.get(name, ()):
-            if place in self._whole and place in sys.modules and item not in vars(sys.modules[place]):
-                getattr(sys.modules[place], item, None)  # it loads what it has when it is asked for
+            self._ask(place, item)
         vars(module).update(self._shadowed.get(name, {}))
         self._take_again(name, vars(module))
+
+    def _ask(self, place: str, item: str) -> None:
+        """For what a module loads only when it is asked for it, if that is no module itself."""
+        other = sys.modules.get(place)
+        if place in self._whole and other is not None and f"{place}.{item}" not in self.modules:
+            getattr(other, item, None)
 
     def get_code(self, name: str) -> Any:
         """For who runs one of them as the main module."""
