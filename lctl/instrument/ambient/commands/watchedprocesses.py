@@ -54,8 +54,9 @@ class _Watcher:
 
     def _exits(self) -> None:
         if self._code is None:
-            self._code = self._transport.get_returncode()
-            self._command.exited(self._code)
+            code: int = self._transport.get_returncode()
+            self._code = code
+            self._command.exited(code)
 
     def _exiting(self, real: Callable[[int], None]) -> Callable[[int], None]:
         def _process_exited(returncode: int) -> None:
