@@ -15,7 +15,8 @@ import selectors
 import signal
 import socket
 import sys
-from contextvars import Context
+from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 from tests.warm import own, program
@@ -36,8 +37,9 @@ _REQUEST_BYTES = 1 << 21
 class Server:
     """Answers those who come to `listener`. `serve` returns in each child, with what was asked of it."""
 
-    def __init__(self, listener: socket.socket) -> None:
+    def __init__(self, listener: socket.socket, modules: Mapping[str, ModuleType]) -> None:
         self._listener = listener
+        self._modules = modules
         self._links: dict[int, socket.socket] = {}  # of who asked, by the number of the process
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
@@ -66,8 +68,7 @@ class Server:
         try:
             data, rights, _, _ = socket.recv_fds(link, _REQUEST_BYTES, 3)
             request: dict[str, Any] = marshal.loads(data)
-            # What is set for a forked child (its lane), is none of the program's.
-            child = Context().run(os.fork) if self._suits(request) else None
+            child = self._fork() if self._suits(request) else None
         except (OSError, ValueError, EOFError):
             child = None
         if child == 0:
@@ -82,6 +83,13 @@ class Server:
         self._selector.register(link, selectors.EVENT_READ, lambda link: self._gone(child))
         link.send(str(child).encode())
         return None
+
+    def _fork(self) -> int:
+        """In a context of its own: what lctl sets for a forked child (its lane) is none of the program's.
+        This module imports none for it: what is there before the program's modules is not one of them."""
+        contexts: Any = self._modules.get("contextvars")
+        child: int = os.fork() if contexts is None else contexts.Context().run(os.fork)
+        return child
 
     def _suits(self, request: dict[str, Any]) -> bool:
         environ = request["environ"]
@@ -151,7 +159,7 @@ def main(address: str, *names: str) -> None:
     stash = Stash()
     stash.load([*own.names(), *names] if _OWN in names else names)
     sys.meta_path.insert(0, stash)
-    server = Server(listener)
+    server = Server(listener, stash.modules)
     asked = server.serve()
     program.become(asked)
     own.begin(stash.modules)
