@@ -13,7 +13,7 @@ from lctl.analysis.prices import Prices
 from lctl.analysis.spans import StepSpan, exclusive
 from lctl.analysis.survey import Survey
 from lctl.analysis.surveying import survey
-from lctl.analysis.wording import percent, plain, seconds
+from lctl.analysis.wording import percent, plain, quoted, seconds
 
 
 class SlowStep(msgspec.Struct, frozen=True):
@@ -117,7 +117,7 @@ def _slow(span: StepSpan, alone: float, wall: float, critical: float) -> SlowSte
         intent=span.tool or span.intent,
         wall_ms=span.wall_ms,
         exclusive_ms=alone,
-        self_ms=span.wall_ms if span.kind == COMMAND else span.self_ms,
+        self_ms=span.self_ms,
         share=alone / wall if wall > 0 else 0.0,
         critical_ms=critical,
         open=span.open,
@@ -135,8 +135,8 @@ def _recommendation(slowest: list[SlowStep], found: Survey) -> str | None:
         return None
     name = plain(first.agent, 40)
     if first.kind == COMMAND:
-        name = f"The command {plain(first.intent, 60)} (event {first.seq})"
-    if first.kind in ("llm", "embedding", "tool") and first.intent:
+        name = f"The command {quoted(first.intent, 60)} (event {first.seq})"
+    elif first.kind in ("llm", "embedding", "tool") and first.intent:
         model = found.steps[first.seq].model
         name += f"'s {plain(model or first.intent, 40)} call (step {first.seq})"
     return f"{name} is bottleneck. Consider parallelization."

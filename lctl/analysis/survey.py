@@ -45,9 +45,11 @@ class Survey:
 
     @property
     def span(self) -> Interval:
-        """From the first moment the log knows of to the last, steps' stated durations included."""
-        starts = [s.start for s in self.steps.values()] + ([self.first] if self.first is not None else [])
-        ends = [s.end for s in self.steps.values()] + ([self.last] if self.last is not None else [])
+        """From the first moment the log knows of to the last, the stated durations of steps and commands
+        included."""
+        spans = [*self.steps.values(), *self.commands.values()]
+        starts = [s.start for s in spans] + ([self.first] if self.first is not None else [])
+        ends = [s.end for s in spans] + ([self.last] if self.last is not None else [])
         return (min(starts), max(ends)) if starts and ends else (0.0, 0.0)
 
     @property

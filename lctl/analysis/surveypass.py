@@ -222,6 +222,7 @@ class SurveyPass:
             end=self._now,
             timestamp=text(event.get("timestamp")),
             open=False,
+            self_ms=took,
         )
 
     def _handoff(

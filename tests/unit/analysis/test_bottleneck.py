@@ -82,11 +82,22 @@ def test_commands_that_the_program_ran_are_among_what_took_long() -> None:
         f"2. pytest -q (command {inside}): 30ms (12%)",
         f"3. coder (step {outer}): 20ms (8%)",
         "",
-        f"Recommendation: The command git push (event {behind}) is bottleneck. Consider parallelization.",
+        f'Recommendation: The command "git push" (event {behind}) is bottleneck. Consider parallelization.',
     ]
     sums = stats(script.log())
     assert (sums.commands, round(sums.commands_ms)) == (2, 180)
     assert sums.agents[0].exclusive_ms == pytest.approx(50), "a step's own, as steps are counted"
+
+
+def test_a_command_that_began_before_the_first_event_counts_whole() -> None:
+    """Its event is of its end."""
+    script = Script()
+    alone = _command(script, "pytest", 400)
+    script.after(100)
+    script.end(script.start("coder"), "coder")
+    found = bottleneck(script.log())
+    assert (round(found.wall_ms), round(found.idle_ms)) == (500, 100)
+    assert (found.slowest[0].seq, round(found.slowest[0].share, 3)) == (alone, 0.8)
 
 
 def _command(script: Script, line: str, ms: float, step: int | None = None) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
+from functools import partial
 from subprocess import PIPE
 from types import FrameType
 from typing import Any
@@ -80,20 +81,13 @@ async def _called(made: Any, frame: FrameType) -> Any:
 
 def _asking(original: Any, is_shell: bool) -> Callable[..., Any]:
     def ask(self: Any, protocol_factory: Any, *args: Any, **kwargs: Any) -> Any:
-        def make(protocol_factory: Any, *words: Any, **given: Any) -> Any:
-            return original(self, protocol_factory, *words, **given)
-
-        caller = sys._getframe(1)
-        if caller.f_globals.get("__name__") in _SEEN:
-            return make(protocol_factory, *args, **kwargs)
-        line = frame = None
-        if args and (not is_shell or len(args) == 1):
-            line = _line(args[0] if is_shell else args, kwargs)
+        caller, frame = sys._getframe(1), None
+        line = None if caller.f_globals.get("__name__") in _SEEN else _line(is_shell, args, kwargs)
         if line is not None:
             frame = _caller.get() or own(caller)
         if line is None or frame is None:
-            return make(protocol_factory, *args, **kwargs)
-        given = {**_PIPES, **kwargs}
+            return original(self, protocol_factory, *args, **kwargs)
+        make, given = partial(original, self), {**_PIPES, **kwargs}
         return _started(make, protocol_factory, is_shell, line, frame, args, given)
 
     return ask
@@ -101,13 +95,8 @@ def _asking(original: Any, is_shell: bool) -> Callable[..., Any]:
 
 def _creating(original: Any, is_shell: bool) -> Callable[..., Any]:
     def create(*args: Any, **kwargs: Any) -> Any:
-        line = frame = None
-        if is_shell and len(args) == 1:  # its other arguments have names
-            line = _line(args[0], kwargs)
-        elif args and not is_shell:
-            line = _line(args, kwargs)
-        if line is not None:
-            frame = own(sys._getframe(1))
+        line = _line(is_shell, args, kwargs)
+        frame = None if line is None else own(sys._getframe(1))
         if line is None or frame is None:
             return original(*args, **kwargs)
         return _created(original, is_shell, line, frame, args, kwargs)
@@ -115,7 +104,12 @@ def _creating(original: Any, is_shell: bool) -> Callable[..., Any]:
     return create
 
 
-def _line(words: Any, given: dict[str, Any]) -> str | None:
+def _line(is_shell: bool, args: tuple[Any, ...], given: dict[str, Any]) -> str | None:
+    words: Any = args
+    if is_shell and len(args) == 1:  # its other arguments have names
+        [words] = args
+    elif is_shell or not args:
+        return None
     try:
         if pythons.records_itself(words, given.get("executable"), given.get("env")):
             return None

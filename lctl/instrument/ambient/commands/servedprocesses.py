@@ -70,6 +70,7 @@ class _Transport(asyncio.SubprocessTransport):
         async for fd, size in command.recorded_pieces():
             if not fd:
                 self._code = command.recorded_code
+                command.exited(self._code)
                 self._loop.call_soon(protocol.process_exited)
                 continue
             said, left[fd] = left[fd][: size or None], left[fd][size:] if size else b""
