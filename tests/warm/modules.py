@@ -98,8 +98,9 @@ class Stash:
 
         def executing(loader: Any, module: ModuleType) -> None:
             real(loader, module)
-            if "__getattr__" in vars(module):
-                self._whole[module.__name__] = set(vars(module))
+            own = sys.modules.get(module.__name__, module)  # some put another one in their place
+            if "__getattr__" in vars(own) or hasattr(type(own), "__getattr__"):
+                self._whole[module.__name__] = set(vars(own))
 
         return executing
 

@@ -48,6 +48,21 @@ for name in own.names():
         if not attribute.startswith("__"):
             held(f"{name}.{attribute}", value)
 """
+#: A package that loads what is in it once it is asked for it, by how it does.
+_LAZY = {
+    "by a function": "def __getattr__(name):\n    from .inner import Thing\n    globals()[name] = Thing\n"
+    "    return Thing",
+    "by its class": "import sys\nfrom types import ModuleType\nclass Lazy(ModuleType):\n"
+    "    def __getattr__(self, name):\n        if name != 'Thing':\n            raise AttributeError(name)\n"
+    "        from .inner import Thing\n        setattr(self, name, Thing)\n        return Thing\n"
+    "itself = Lazy(__name__)\nitself.__path__ = __path__\nsys.modules[__name__] = itself",
+}
+_ASKS = """
+import sys, lazy
+print("lazy.inner" in sys.modules)
+from lazy import Thing
+print("lazy.inner" in sys.modules, Thing.__module__)
+"""
 #: What a fork leaves behind, which every forked process has.
 _OF_FORKS = ("streams._is_held", "thread.lane", "queueorder._generation")
 _ENDS = {
@@ -80,10 +95,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @contextmanager
-def _serving(folders: pytest.TempPathFactory, module: str) -> Iterator[str]:
+def _serving(folders: pytest.TempPathFactory, module: str, beside: Path | None = None) -> Iterator[str]:
     path = str(folders.mktemp("warm") / "python")
     command = [sys.executable, "-m", "tests.warm.server", path, module]
     kept = {name: value for name, value in os.environ.items() if name not in ("WARM_PYTHON", "PYTHONPATH")}
+    if beside is not None:
+        kept["PYTHONPATH"] = str(beside)
     root = Path(__file__).parents[2]
     with subprocess.Popen(command, cwd=root, env=kept, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
@@ -138,6 +155,20 @@ def test_lctl_finds_its_environment(tmp_path_factory: pytest.TempPathFactory, tm
     ]
     assert lines[0] == lines[1]
     assert len(lines[0]) > 1000
+
+
+@pytest.mark.parametrize("way", _LAZY)
+def test_what_loads_lazily_loads_when_it_is_asked(
+    way: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    package = tmp_path / "lazy"
+    package.mkdir()
+    (package / "__init__.py").write_text(_LAZY[way])
+    (package / "inner.py").write_text("class Thing:\n    pass\n")
+    (tmp_path / "asks.py").write_text(_ASKS)
+    with _serving(tmp_path_factory, "lazy:Thing", tmp_path) as address:
+        warm, cold = (_run(["asks.py"], tmp_path, one) for one in (address, None))
+    assert warm == cold == (0, "False\nTrue lazy.inner\n", "")
 
 
 def test_it_is_the_servers(address: str, tmp_path: Path) -> None:
