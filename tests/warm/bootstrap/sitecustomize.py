@@ -98,10 +98,17 @@ def _hand_over(address: str) -> None:
         return
     child = int(told)
     for number in before:
-        _signal.signal(number, lambda number, frame: os.kill(child, number))
+        _signal.signal(number, lambda number, frame: _pass_on(child, number))
     for number in early:
-        os.kill(child, number)
+        _pass_on(child, number)
     _end(int(link.recv(64) or b"256"))
+
+
+def _pass_on(child: int, number: int) -> None:
+    try:
+        os.kill(child, number)
+    except ProcessLookupError:
+        pass  # it has ended, which the server is about to say
 
 
 def _end(status: int) -> None:
