@@ -98,6 +98,15 @@ def start(thread: threading.Thread) -> None:
         raise
 
 
+def step_out(error: BaseException) -> None:
+    """Take our own lines off the top of its traceback: for who has caught it in the program's call, and
+    raises it again. Programs show tracebacks to models; those are to be what they are without us."""
+    trace = error.__traceback__
+    while trace is not None and _is_ours(trace.tb_frame):
+        trace = trace.tb_next
+    error.__traceback__ = trace
+
+
 def let_cause_through(error: TypeError) -> None:
     """As `let_through`, of what orjson makes of all that comes while it asks `jsonable.default`: Ctrl-C, too.
 
@@ -146,4 +155,13 @@ def _codes_of_handlers() -> Iterator[CodeType]:
                 yield code
 
 
-__all__ = ["RAISED", "is_interrupt", "is_stop", "let_cause_through", "let_through", "put_off", "start"]
+__all__ = [
+    "RAISED",
+    "is_interrupt",
+    "is_stop",
+    "let_cause_through",
+    "let_through",
+    "put_off",
+    "start",
+    "step_out",
+]

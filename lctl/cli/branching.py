@@ -78,7 +78,7 @@ def _table(screen: Screen, listed: list[Branch]) -> None:
         parts = "" if branch.parts is None else f"[{branch.parts.seq}]"
         if not branch.complete:
             parts = "(broken)"
-        status = "" if leaf.status == "complete" else f"({leaf.status}) "
+        status = "" if leaf.status == "complete" else f"({plain(leaf.status, 40)}) "
         rows.append(
             [
                 mark, str(leaf.seq), plain(leaf.id, 36), plain(leaf.conversation, 36) if several else "",

@@ -259,7 +259,7 @@ class Drawing:
             yield [(indent, "dim"), ("  ★ ", "yellow"), plain(fact, WORDS)]
 
     def _notes(self, node: Node, status: str) -> str:
-        notes = [] if status == "complete" else [status]
+        notes = [] if status == "complete" else [plain(status, 40)]
         versions = self.shape.tree.forest.versions_at(node.number, self.shape.tree.seq)
         if len(versions) > 1:
             notes.append(f"v{versions.index(node.number) + 1} of {len(versions)}")

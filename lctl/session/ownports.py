@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from weakref import WeakSet
 
 from lctl.guard import guard
+from lctl.interrupts import step_out
 from lctl.session.concurrency import processes
-from lctl.session.runs.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from socket import socket
@@ -126,7 +126,7 @@ def _bind(original: Callable[[Any, Any], None], bound: socket, address: Any, /) 
         elif (error := draw(original, bound, address)) is not None:
             raise error.with_traceback(None)
     except BaseException as error:
-        step_aside(error)
+        step_out(error)
         raise
     _bound.add(bound)
     _begin()
@@ -137,7 +137,7 @@ def _listen(original: Callable[..., None], bound: socket, /, *backlog: Any) -> N
     try:
         original(bound, *backlog)
     except BaseException as error:
-        step_aside(error)
+        step_out(error)
         raise
     if bound not in _bound:
         _bound.add(bound)

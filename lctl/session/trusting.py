@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lctl.errors import FactBlocked
+from lctl.session.confidences import stated
 from lctl.session.contracting import Contracting
 
 if TYPE_CHECKING:
@@ -108,8 +109,8 @@ class Trusting(Contracting):
         """How sure the running agent is of a fact; `consensus` takes what all say together."""
         given = {"reason": reason, "reliability": reliability}
         said = {name: value for name, value in given.items() if value is not None}
-        stated = {"id": str(fact_id), "confidence": confidence}
-        return self.emit("assessment", {**stated, **said, **data}, agent=agent)
+        opinion = {"id": str(fact_id), "confidence": stated(confidence, "assess", fact_id)}
+        return self.emit("assessment", {**opinion, **said, **data}, agent=agent)
 
     def consensus(
         self,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.record.recorder import Build, Draft
 from lctl.session import jsonable
+from lctl.session.confidences import stated
 from lctl.session.llm import Prompts, response_message, tokens_of
 
 
@@ -41,8 +42,9 @@ class Verbs:
         agent: str | None = None,
         **data: Any,
     ) -> int:
-        """A new fact; `confidence` from 0 to 1."""
-        given = _given(id=id, text=text, confidence=confidence, source=source)
+        """A new fact; `confidence` from 0 to 1: gates and consensus pass over anything else."""
+        sure = stated(confidence, "add_fact", id)
+        given = _given(id=id, text=text, confidence=sure, source=source)
         return self.emit("fact_added", {**given, **data}, agent=agent)
 
     def modify_fact(
@@ -56,7 +58,8 @@ class Verbs:
         **data: Any,
     ) -> int:
         """A change of a fact: its text, its confidence, or both."""
-        given = _given(id=id, text=text, confidence=confidence, reason=reason)
+        sure = stated(confidence, "modify_fact", id)
+        given = _given(id=id, text=text, confidence=sure, reason=reason)
         return self.emit("fact_modified", {**given, **data}, agent=agent)
 
     def read_facts(self, ids: list[str], *, agent: str | None = None, **data: Any) -> int:

@@ -13,8 +13,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from lctl.instrument.ambient import callers, reads, slots
+from lctl.interrupts import step_out
 from lctl.session import ownports
-from lctl.session.runs.wrappedruns import step_aside
 from lctl.session.sources import HOST
 
 _KEY = "socket.connect"
@@ -42,7 +42,7 @@ def _watch(socket: ModuleType) -> None:
             elif (error := _connect(original, self, address, kind)) is not None:
                 raise error.with_traceback(None)
         except BaseException as error:
-            step_aside(error)
+            step_out(error)
             raise
 
     slots.replace(plain, "connect", slots.like(connect, original))

@@ -26,6 +26,7 @@ from lctl.instrument.ambient import outputs, reads, slots, stamps
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.values import big, bytes_of, from_big, from_bytes
 from lctl.instrument.hooks import Hook, on_import
+from lctl.interrupts import step_out
 from lctl.session import border
 from lctl.session.concurrency import lanes
 
@@ -211,13 +212,17 @@ def _draw(original: Any) -> Callable[..., Any]:
     name = original.__name__
 
     def draw(_: Any, *args: Any, **kwargs: Any) -> Any:
-        if _explicit or not reads.active():
-            return original(*args, **kwargs)
-        frame = own(_getframe(1))
-        if frame is not None:
-            return getattr(_generator(name, frame), name)(*args, **kwargs)
-        generator = None if name == "getstate" else _of_libraries()
-        return (original if generator is None else getattr(generator, name))(*args, **kwargs)
+        try:
+            if _explicit or not reads.active():
+                return original(*args, **kwargs)
+            frame = own(_getframe(1))
+            if frame is not None:
+                return getattr(_generator(name, frame), name)(*args, **kwargs)
+            generator = None if name == "getstate" else _of_libraries()
+            return (original if generator is None else getattr(generator, name))(*args, **kwargs)
+        except BaseException as error:
+            step_out(error)
+            raise
 
     return draw
 
@@ -233,7 +238,11 @@ def _reseed(original: Any) -> Callable[..., Any]:
             return
         if a is not None:
             _explicit = True
-        original(a, version)
+        try:
+            original(a, version)
+        except BaseException as error:
+            step_out(error)
+            raise
 
     return seed
 
@@ -254,7 +263,11 @@ def _seeding(cls: Any) -> Callable[..., Any]:
     def seed(self: Any, a: Any = None, version: int = 2) -> None:
         if a is None and reads.active() and (frame := own(_getframe(1))) is not None:
             a = given("Random", frame)
-        original(self, a, version)
+        try:
+            original(self, a, version)
+        except BaseException as error:
+            step_out(error)
+            raise
 
     return slots.like(seed, original)
 
@@ -266,9 +279,13 @@ def _recorded(
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         frame = own(_getframe(1))
-        if frame is None:
-            return original(self, *args, **kwargs)
-        return reads.read("random", key, frame, lambda: original(self, *args, **kwargs), encode, decode)
+        try:
+            if frame is None:
+                return original(self, *args, **kwargs)
+            return reads.read("random", key, frame, lambda: original(self, *args, **kwargs), encode, decode)
+        except BaseException as error:
+            step_out(error)
+            raise
 
     return slots.like(method, original)
 

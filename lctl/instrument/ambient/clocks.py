@@ -12,6 +12,7 @@ from lctl.instrument.ambient import dates, librarytime, logged, slots, stamps
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.reads import read
 from lctl.instrument.ambient.setclocks import GivingWay
+from lctl.interrupts import step_out
 
 _getframe = sys._getframe
 
@@ -192,8 +193,12 @@ def _asctime(original: Any) -> Callable[..., Any]:
 def _strftime(original: Any) -> Callable[..., Any]:
     def strftime(_: Any, format: str, *when: Any) -> str:
         frame = None if when else own(_getframe(1))
-        if frame is None:
-            return original(format, *when)  # type: ignore[no-any-return]
-        return read("clock", "time.strftime", frame, lambda: original(format))  # type: ignore[no-any-return]
+        try:
+            if frame is None:
+                return original(format, *when)  # type: ignore[no-any-return]
+            return read("clock", "time.strftime", frame, lambda: original(format))  # type: ignore[no-any-return]
+        except BaseException as error:
+            step_out(error)
+            raise
 
     return strftime

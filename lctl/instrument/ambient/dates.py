@@ -18,6 +18,7 @@ from typing import Any
 from lctl.instrument.ambient import librarytime, slots, stamps
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.reads import read
+from lctl.interrupts import step_out
 
 _getframe = sys._getframe
 _fromtimestamp = vars(datetime)["fromtimestamp"]
@@ -44,7 +45,13 @@ def _now() -> Any:
         return original.__get__(None, cls)(tz) if at is None else _fromtimestamp.__get__(None, cls)(at, tz)
 
     def now(cls: type[datetime], tz: _datetime.tzinfo | None = None) -> datetime:
-        reader = _getframe(1)
+        try:
+            return moment(cls, tz, _getframe(1))  # type: ignore[no-any-return]
+        except BaseException as error:  # a time zone that is none, or that raises
+            step_out(error)
+            raise
+
+    def moment(cls: type[datetime], tz: _datetime.tzinfo | None, reader: FrameType) -> Any:
         frame = own(reader)
         if frame is not None:
             return _tell(
@@ -52,10 +59,8 @@ def _now() -> Any:
             )
         seen = stamps.stamped(reader)
         if seen is None:
-            return real(cls, tz, reader)  # type: ignore[no-any-return]
-        return stamps.read(  # type: ignore[no-any-return]
-            seen, reader, lambda: real(cls, tz, reader), _wall, _moment(cls, tz)
-        )
+            return real(cls, tz, reader)
+        return stamps.read(seen, reader, lambda: real(cls, tz, reader), _wall, _moment(cls, tz))
 
     return classmethod(slots.like(now, original))
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from lctl.instrument.ambient import reads, slots
 from lctl.instrument.ambient.callers import BETWEEN, is_lctl, kind_of, own
+from lctl.interrupts import step_out
 from lctl.session.concurrency import lanes
 
 _getframe = sys._getframe
@@ -53,12 +54,19 @@ def _is_first(name: str) -> bool:
 
 def _getting(original: Any) -> Any:
     def __getitem__(self: Any, key: str) -> str:
-        if self is not os.environ or not reads.active() or not isinstance(key, str) or key.startswith(_OURS):
-            return original(self, key)  # type: ignore[no-any-return]
-        frame = own(_getframe(1))
+        try:
+            if self is not os.environ or not reads.active() or type(key) is not str or key.startswith(_OURS):
+                return original(self, key)  # type: ignore[no-any-return]
+            return got(self, key)
+        except BaseException as error:
+            step_out(error)
+            raise
+
+    def got(self: Any, key: str) -> str:
+        frame = own(_getframe(2))
         if frame is None or not _is_first(key):
             value: str = original(self, key)
-            if frame is None and key not in seen and _asks_for_one(_getframe(1)):
+            if frame is None and key not in seen and _asks_for_one(_getframe(2)):
                 seen.add(key)
             return value
 
@@ -69,9 +77,7 @@ def _getting(original: Any) -> Any:
                 return None
 
         found = reads.read("environment", key, frame, real, None, lambda value: _restored(key, value, real()))
-        if found is None:
-            raise KeyError(key) from None
-        return found
+        return original(self, key) if found is None else found
 
     return slots.like(__getitem__, original)
 
@@ -118,7 +124,11 @@ def _iterating(original: Any) -> Any:
 
 def _writing(original: Any) -> Any:
     def write(self: Any, key: str, *value: Any) -> None:
-        original(self, key, *value)
+        try:
+            original(self, key, *value)
+        except BaseException as error:
+            step_out(error)
+            raise
         if self is os.environ:
             _asked.pop(key, None)
             _asked.pop(_ALL, None)

@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 from lctl.clock import monotonic
 from lctl.guard import guard
 from lctl.instrument.ambient import callers, identifiers, places, reads, slots
+from lctl.interrupts import step_out
 from lctl.session.concurrency import arrivals, heardsignals, lanes
 from lctl.session.sources import HEARD
 
@@ -124,7 +125,11 @@ def _sending(is_here: Callable[[Any], bool]) -> Callable[[Any], Callable[..., An
         def send(_: Any, to: Any, number: Any, /) -> Any:
             if number in NUMBERS and is_here(to):
                 _sent[int(number)].append(monotonic())
-            return original(to, number)
+            try:
+                return original(to, number)
+            except BaseException as error:  # also what the handler raises
+                step_out(error)
+                raise
 
         return send
 
@@ -135,7 +140,11 @@ def _raising(original: Any) -> Callable[..., Any]:
     def send(_: Any, number: Any, /) -> Any:
         if number in NUMBERS:
             _sent[int(number)].append(monotonic())
-        return original(number)
+        try:
+            return original(number)
+        except BaseException as error:
+            step_out(error)
+            raise
 
     return send
 

@@ -17,6 +17,7 @@ from lctl.instrument.ambient import callers, chance, logged, reads, slots, stamp
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.values import bytes_of, from_bytes
 from lctl.instrument.hooks import Hook, on_import
+from lctl.interrupts import step_out
 
 _getframe = sys._getframe
 _HERE = _getframe().f_code.co_filename
@@ -73,9 +74,13 @@ def unwatch() -> None:
 def _bytes(original: Any) -> Callable[..., Any]:
     def urandom(_: Any, size: int, /) -> bytes:
         frame = own(_getframe(1))
-        if frame is None:
-            return original(size)  # type: ignore[no-any-return]
-        return reads.read("random", "os.urandom", frame, lambda: original(size), bytes_of, from_bytes)  # type: ignore[no-any-return]
+        try:
+            if frame is None:
+                return original(size)  # type: ignore[no-any-return]
+            return reads.read("random", "os.urandom", frame, lambda: original(size), bytes_of, from_bytes)  # type: ignore[no-any-return]
+        except BaseException as error:
+            step_out(error)
+            raise
 
     return urandom
 
@@ -116,7 +121,11 @@ def _kill(original: Any) -> Callable[..., Any]:
     """Of a rerun: the recorded id is another process's by now, and the program means itself."""
 
     def kill(_: Any, pid: int, signal: int, /) -> None:
-        original(os.getpid() if is_own(pid) else pid, signal)
+        try:
+            original(os.getpid() if is_own(pid) else pid, signal)
+        except BaseException as error:  # also what a handler raises
+            step_out(error)
+            raise
 
     return kill
 

@@ -22,6 +22,7 @@ from lctl.instrument import writing
 from lctl.instrument.ambient import linehistory, outputs, raised, reads, slots, terminals
 from lctl.instrument.ambient.callers import is_lctl, own
 from lctl.instrument.ambient.values import bytes_of, from_bytes
+from lctl.interrupts import step_out
 from lctl.session import border
 from lctl.session.concurrency import lanes
 from lctl.session.sources import STDIN
@@ -215,9 +216,15 @@ def reader(frame: FrameType) -> FrameType:
 
 def _input(original: Any) -> Callable[..., Any]:
     def input(_: Any, prompt: object = "", /) -> str:
-        if not reads.active():
-            return original(prompt)  # type: ignore[no-any-return]
-        frame = reader(_getframe(1))
+        try:
+            if not reads.active():
+                return original(prompt)  # type: ignore[no-any-return]
+            return line_for(reader(_getframe(1)), prompt)
+        except BaseException as error:
+            step_out(error)
+            raise
+
+    def line_for(frame: FrameType, prompt: object) -> str:
         if kind() == "terminal":
             line = raised.given(
                 reads.read(

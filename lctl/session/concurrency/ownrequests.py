@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from lctl.guard import guard
+from lctl.interrupts import step_out
 from lctl.session import ownports
 from lctl.session.concurrency import arrivals, cutoffs, lanes, processes, talks, turns
 from lctl.session.concurrency.lane import Lane, Request
-from lctl.session.runs.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from socket import socket
@@ -50,7 +50,7 @@ def _connect(original: Callable[[Any, Any], None], client: Any, address: Any, /)
     try:
         original(client, address)
     except BaseException as error:
-        step_aside(error)
+        step_out(error)
         raise
 
 
@@ -61,7 +61,7 @@ def _accept(original: Callable[[Any], tuple[Any, Any]], listening: Any, /) -> tu
     try:
         accepted, address = original(listening)
     except BaseException as error:
-        step_aside(error)
+        step_out(error)
         raise
     with guard(_PLACE):
         if _is_plain(accepted) and isinstance(address, tuple):

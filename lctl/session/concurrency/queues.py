@@ -8,6 +8,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
+from lctl.interrupts import step_out
 from lctl.session import border
 from lctl.session.concurrency import lanes, queueorder, signals
 from lctl.session.concurrency.lane import Lane
@@ -99,13 +100,21 @@ def noted(order: Order, what: str) -> None:
 
 
 def _get(original: Callable[..., Any], queue: Any, block: bool = True, timeout: float | None = None) -> Any:
-    return _done(GET, original, queue, (), block, timeout)
+    try:
+        return _done(GET, original, queue, (), block, timeout)
+    except BaseException as error:
+        step_out(error)
+        raise
 
 
 def _put(
     original: Callable[..., None], queue: Any, item: Any, block: bool = True, timeout: float | None = None
 ) -> None:
-    _done(PUT, original, queue, (item,), block, timeout)
+    try:
+        _done(PUT, original, queue, (item,), block, timeout)
+    except BaseException as error:
+        step_out(error)
+        raise
 
 
 def _done(

@@ -14,6 +14,7 @@ from types import MethodType
 from typing import Any
 
 from lctl.guard import guard
+from lctl.interrupts import step_out
 from lctl.session import ownports
 from lctl.session.concurrency import (
     departures,
@@ -39,7 +40,6 @@ from lctl.session.concurrency import (
 )
 from lctl.session.concurrency.carrying import begun, carry
 from lctl.session.runs import context, told, untouched
-from lctl.session.runs.wrappedruns import step_aside
 
 _users = 0
 _lock = threading.Lock()
@@ -164,7 +164,7 @@ def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
         try:
             running()
         except BaseException as error:
-            step_aside(error)
+            step_out(error)
             if isinstance(error, Exception):
                 _died(error, frame)
             raise
@@ -286,7 +286,7 @@ def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
         try:
             return wrapper(original, *args, **kwargs) if active else original(*args, **kwargs)
         except BaseException as error:
-            step_aside(error)
+            step_out(error)
             raise
 
     before = owner.__dict__.get(name, _NONE)

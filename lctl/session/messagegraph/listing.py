@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, SupportsIndex, cast
+from typing import Any, Self, SupportsIndex, cast
 
 from lctl.session.messagegraph.message import Message, as_dict
 from lctl.session.messagegraph.registry import mark
@@ -96,11 +96,11 @@ class Listing(list[dict[str, Any]]):
         list.insert(self, at, taken[0])
         self.changed(at, at, 1)
 
-    def __iadd__(self, messages: Iterable[Any]) -> Any:  # type: ignore[misc]
+    def __iadd__(self, messages: Iterable[Any]) -> Self:  # type: ignore[override, misc]
         self.extend(messages)
         return self
 
-    def __imul__(self, count: SupportsIndex) -> Any:
+    def __imul__(self, count: SupportsIndex) -> Self:
         times = count.__index__()
         if times <= 0:
             self.clear()

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from types import MethodType
 from typing import Any, TypeVar, overload
 
+from lctl.errors import UsageError
 from lctl.session import jsonable
 from lctl.session.concurrency import lanes
 from lctl.session.default import is_untold
@@ -51,6 +52,8 @@ def tool(function: Any = None, /, *, name: str | None = None) -> Any:
 def _wrapped(function: Any, name: str | None) -> Any:
     if is_tool(function):
         return function
+    if isinstance(function, property | type) or not (callable(function) or hasattr(function, "__func__")):
+        raise UsageError(f"@lctl.tool on {function!r:.80}: it is for functions{_instead(function)}")
     called = name or wrapping.name_of(function)
     arguments = _Arguments(function)
 
@@ -77,6 +80,12 @@ def _wrapped(function: Any, name: str | None) -> Any:
     wrapped = wrapping.wrap(function, begin)
     getattr(wrapped, "__func__", wrapped).__lctl_tool__ = True
     return wrapped
+
+
+def _instead(function: object) -> str:
+    if isinstance(function, property):
+        return "; write @property above @lctl.tool"
+    return "; decorate its methods" if isinstance(function, type) else ""
 
 
 def is_tool(function: Any) -> bool:

@@ -238,7 +238,7 @@ def test_a_log_may_drive_no_terminal(place: Path, lctl: Cli) -> None:
     """Ids, roles, texts, tools and conversations are shown, not sent."""
     bad = "\x1b[2J\nx"
     made = Log().add(
-        "message", message_id=f"m{bad}", parent_id=None, role=f"r{bad}", content=bad,
+        "message", message_id=f"m{bad}", parent_id=None, role=f"r{bad}", content=bad, status=bad,
         conversation_id=f"c{bad}", tool_calls=[{"id": bad, "function": {"name": bad, "arguments": bad}}],
     )  # fmt: skip
     made.add("message", message_id="o", parent_id=f"p{bad}", role="tool", content=bad, tool_call_id=bad)

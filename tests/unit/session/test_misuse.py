@@ -38,8 +38,12 @@ def things(tmp_path: Path) -> Iterator[Things]:
 #: What no call here takes, and no type checker lets through.
 TEXT: Any = "2"
 ACME: Any = ["ACME"]
+PROPERTY: Any = property(str)
 
 CASES: dict[str, tuple[Callable[[Any], object], str]] = {
+    "tool of a class": (lambda t: lctl.tool(Things), "decorate its methods"),
+    "tool of a property": (lambda t: lctl.tool(PROPERTY), "write @property above @lctl.tool"),
+    "tool of a number": (lambda t: lctl.tool(TEXT)(5), "@lctl.tool on 5: it is for functions"),
     "resume": (lambda t: t.graph.resume("x"), "resume('x'): it takes a message of a tree"),
     "versions": (lambda t: t.graph.versions("x"), "index 'x': messages of a graph are counted from 0"),
     "tree.at": (lambda t: t.chain.tree.at("x"), "at('x'): it takes the number of an event"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from lctl.instrument.ambient import slots
 from lctl.instrument.ambient.commands.command import Command
-from lctl.session.runs.wrappedruns import step_aside
+from lctl.interrupts import step_out
 
 #: No process of the system's has a larger number.
 _LARGEST = 1 << 22
@@ -43,7 +43,7 @@ def _signalling(original: Any) -> Callable[..., Any]:
             elif not runs():
                 raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
         except BaseException as error:
-            step_aside(error)
+            step_out(error)
             raise
 
     return kill
@@ -56,7 +56,7 @@ def _grouping(original: Any) -> Callable[..., Any]:
         try:
             return pid if isinstance(pid, int) and pid in _runs else original(pid)
         except BaseException as error:
-            step_aside(error)
+            step_out(error)
             raise
 
     return getpgid

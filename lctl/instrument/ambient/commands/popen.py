@@ -24,6 +24,7 @@ from lctl.instrument.ambient.commands.command import Command
 from lctl.instrument.ambient.commands.served import serve
 from lctl.instrument.ambient.commands.tees import drain, tee
 from lctl.instrument.ambient.filereaders import below
+from lctl.interrupts import step_out
 from lctl.session.concurrency import pythons
 from lctl.session.runs.wrappedruns import step_aside
 
@@ -157,7 +158,11 @@ def _of_system(original: Any) -> Callable[..., Any]:
         line = None if frame is None else lines.told(command, None)
         started = None if frame is None or line is None else starting.begun(line, frame)
         if started is None:
-            return original(command)
+            try:
+                return original(command)
+            except BaseException as error:
+                step_out(error)
+                raise
         running, is_served = started
         running.told_as = "status"
         try:
