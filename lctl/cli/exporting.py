@@ -205,7 +205,7 @@ def _training(log: Log, name: str, to_seq: int | None, path: Path | None) -> Non
     for kind in ("skipped", "excluded", "lost"):
         if made.get(kind):
             said += f"; {kind}: " + ", ".join(f"{reason} {number}" for reason, number in made[kind].items())
-    if not made["rows"] and not made.get("calls") and not made.get("excluded"):
+    if not (made["rows"] or made["refused"] or made.get("calls") or made.get("excluded")):
         said += "; " + ("no prompt in it has two answers that" if name in PAIRS else "no answer in it that")
         said += " a model gave, as far as the log says"
     if len(made.get("kinds", ())) > 1:

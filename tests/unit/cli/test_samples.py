@@ -149,3 +149,13 @@ def test_g13_any_input(lctl: Cli, place: Path, command: str) -> None:
     done = lctl(*command.split(), write(place, talk))
     assert done.code == 0, done.err
     assert "Traceback" not in done.err
+
+
+def test_g14_a_refused_row_is_the_reason(lctl: Cli, place: Path) -> None:
+    """Two answers of a model that say the same are no pair: that is said alone."""
+    talk = Talk().tell("u1", None).a("a1", "u1", content="x").a("a2", "u1", content="x")
+    for id, value in (("a1", 0.1), ("a2", 0.9)):
+        talk.add("fact_added", id=f"F{id}", about=id, value=value)
+    log = write(place, talk)
+    why = "0 rows; refused: 1 row (chosen and rejected are the same)"
+    assert lctl("export", log, "-f", "dpo").err == f"lctl: {log}: {why}\n"
