@@ -1,4 +1,4 @@
-"""The recorded runs of this machine: where they are looked for, newest first."""
+"""The recorded runs of this machine: where they are looked for, the one recorded or written last first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lctl.analysis.run import SUFFIX, Run
-from lctl.analysis.runends import read_run, started_at
+from lctl.analysis.runends import read_run
+from lctl.analysis.starting import listed_at
 
 
 def folders() -> list[Path]:
@@ -33,16 +34,17 @@ def _stored() -> list[Path]:
 
 
 def files(only: str | None = None) -> list[tuple[float, Path]]:
-    """(started, path) of every run, or of those in one folder, newest first."""
+    """(what it is listed by, path) of every run, or of those in one folder, newest first: the time in its
+    name, else when it was written."""
     found = []
     for folder in folders() if only is None else [Path(only)]:
         with os.scandir(folder) as entries:
             for entry in entries:
                 modified = _modified(entry) if entry.name.endswith(SUFFIX) else None
                 if modified is not None:
-                    found.append((started_at(entry.name, modified), modified, Path(entry.path)))
+                    found.append((listed_at(entry.name, modified), modified, Path(entry.path)))
     found.sort(key=lambda one: (one[0], one[1], str(one[2])), reverse=True)
-    return [(started, path) for started, _, path in found]
+    return [(at, path) for at, _, path in found]
 
 
 def _modified(entry: os.DirEntry[str]) -> float | None:
@@ -56,5 +58,5 @@ def _modified(entry: os.DirEntry[str]) -> float | None:
 
 def runs() -> Iterator[Run]:
     """Every run, newest first, each read when it is asked for."""
-    for started, path in files():
-        yield read_run(path, started)
+    for _, path in files():
+        yield read_run(path)

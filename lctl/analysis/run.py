@@ -29,7 +29,8 @@ class Run(NamedTuple):
     """One recorded run.
 
     Attributes:
-        started: seconds since the epoch, from the file's name, else its modification time.
+        started: seconds since the epoch, from the file's name, else its first event, else when the file was
+            written.
         events: how many; None where that cannot be told without reading all: of a large document that lctl
             has not written.
         summary: as its writer left it at the end; of a short open log, what its events come to so far,

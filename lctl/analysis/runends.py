@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from lctl.analysis.run import FAILED, STOPPED, UNKNOWN, Run
+from lctl.analysis.starting import named_at, seconds_of, told_at
 from lctl.codec.bytesource import FileBytes
 from lctl.codec.journal import layout
 from lctl.errors import LctlError
@@ -18,7 +18,6 @@ from lctl.errors import LctlError
 if TYPE_CHECKING:
     from lctl.codec import Log
 
-_TIME = re.compile(r"(\d{8})[-T]?(\d{6})")
 _HEAD, _END = 1024, 8192
 #: Bytes of a log without a summary up to which all its events are read for how it ended; events of others.
 _SMALL, _LAST = 1 << 18, 64
@@ -28,27 +27,18 @@ _SEALED = re.compile(rb'"hash":\{"algorithm":"sha256","events":"[0-9a-f]{64}","c
 _SUMMARY = b',"summary":{'
 
 
-def read_run(path: Path, started: float | None = None) -> Run:
+def read_run(path: Path) -> Run:
     """What the ends of the file say."""
+    named = named_at(path.name)
     try:
         fd = os.open(path, os.O_RDONLY)
         status = os.fstat(fd)
         data = FileBytes(fd, status.st_size)
-        began = started_at(path.name, status.st_mtime) if started is None else started
-        return _closed(path, began, data) or _unclosed(path, began, data)
+        run = _closed(path, status.st_mtime, data) or _unclosed(path, status.st_mtime, data)
+        began = told_at(data, run.chain) if named is None else named
     except OSError as error:
-        return Run(path, {}, started or 0.0, 0, None, {}, False, (error.strerror or str(error)).lower())
-
-
-def started_at(name: str, modified: float) -> float:
-    """The UTC time a run's file name says, else `modified`."""
-    found = _TIME.search(name)
-    if found is None:
-        return modified
-    try:
-        return datetime.strptime(found[1] + found[2], "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        return modified
+        return Run(path, {}, named or 0.0, 0, None, {}, False, (error.strerror or str(error)).lower())
+    return run if began is None else run._replace(started=began)
 
 
 def _closed(path: Path, started: float, data: FileBytes) -> Run | None:
@@ -109,7 +99,16 @@ def _foreign(path: Path, started: float, data: FileBytes) -> Run:
     said = (log.tail or {}).get("summary")
     summary = said if isinstance(said, dict) else {}
     ending = "" if log.open or "outcome" in summary else ending_of(log, size)
+    started = _first_moment(log) or started
     return Run(path, log.chain, started, size, len(log), summary, log.open, ending=ending)
+
+
+def _first_moment(log: Log) -> float | None:
+    """When the first of its first events was that tells; of a rerun or fork not, as in `told_at`."""
+    if {"rerun", "fork"} & log.chain.keys():
+        return None
+    events = log.events(log.first_seq, log.first_seq + _LAST)
+    return next((at for event in events if (at := seconds_of(event.timestamp))), None)
 
 
 def so_far(path: Path, size: int) -> dict[str, Any]:

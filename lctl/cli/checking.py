@@ -133,7 +133,8 @@ def _doubts(log: Log) -> list[Problem]:
     said = {(one.seq, one.code) for one in found}
     chain = Chain.of(log)
     more = [*chain.tree.diagnostics, *chain.sessions.diagnostics]
-    found += [one for one in more if (one.seq, one.code) not in said]
+    # a gap in the numbers of a session is told by both
+    found += {(one.seq, one.text): one for one in more if (one.seq, one.code) not in said}.values()
     return [Problem(one.seq, None, one.text) for one in sorted(found, key=lambda one: one.seq)]
 
 

@@ -33,6 +33,8 @@ FORMATS = {
     "otlp-proto": "the same in protobuf (needs lctl[otel])",
     "parquet": "one event a row, for warehouses (needs lctl[parquet])",
 }
+#: Training data that is made of two answers to one prompt.
+PAIRS = ("dpo", "dpo-openai")
 #: Format of training data -> whose it is.
 TRAINING = {
     "calls": "all there is: messages, masks, calls, tokens",
@@ -203,11 +205,15 @@ def _training(log: Log, name: str, to_seq: int | None, path: Path | None) -> Non
     for kind in ("skipped", "excluded", "lost"):
         if made.get(kind):
             said += f"; {kind}: " + ", ".join(f"{reason} {number}" for reason, number in made[kind].items())
+    if not (made["rows"] or made["refused"] or made.get("calls") or made.get("excluded")):
+        said += "; " + ("no prompt in it has two answers that" if name in PAIRS else "no answer in it that")
+        said += " a model gave, as far as the log says"
     if len(made.get("kinds", ())) > 1:
         said += "; of two kinds, messages and prompts with completions: a dataset takes one"
     if made["refused"]:
         said += f"; refused: {plural(len(made['refused']), 'row')} ({made['refused'][0]['problems'][0]})"
-    sys.stderr.write(f"lctl: {plain(said, 2000)}\n")
+    files = plain(log.name) if path is None else f"{plain(log.name)} to {plain(str(path))}"
+    sys.stderr.write(f"lctl: {files}: {plain(said, 2000)}\n")
 
 
 def _whole(log: Log, form: Format, path: Path | None) -> None:

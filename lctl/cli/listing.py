@@ -85,7 +85,7 @@ def known_runs(
         shown = list(stored_runs(place, limit))
         return [(run.started, run.path) for run in shown], iter(shown)
     found = files(folder)
-    return found, (read_run(path, started) for started, path in islice(found, limit))
+    return found, (read_run(path) for _, path in islice(found, limit))
 
 
 class Costs:

@@ -68,7 +68,7 @@ def _tree(root: Path) -> list[Path]:
     """A log and those of what its program started."""
     from lctl.cli.runs import files, read_run
 
-    runs = {run.id: run for run in (read_run(path, at) for at, path in files(str(root.parent or ".")))}
+    runs = {run.id: run for run in (read_run(path) for _, path in files(str(root.parent or ".")))}
     found = [read_run(root)]
     for one in found:  # grows while it is gone through
         below = [run for run in runs.values() if run.is_child and run.parent.get("id") == one.id]

@@ -77,7 +77,7 @@ def _started(log: Log) -> int:
         return 0
     from lctl.cli.runs import files, read_run
 
-    newest = [read_run(path, began) for began, path in files(str(Path(str(log.path)).parent))[:_NEWEST]]
+    newest = [read_run(path) for _, path in files(str(Path(str(log.path)).parent))[:_NEWEST]]
     return sum(run.is_child and run.parent.get("id") == log.id for run in newest)
 
 
@@ -94,7 +94,7 @@ def _whole(root: Log) -> Log:
         found = descendants(store, store.entry(root.source.chain_id))
         return merged(parts_of(root, [log_of(store, entry) for entry in found]))
     folder = str(Path(str(root.path)).parent) if root.path not in (None, "-") else None
-    runs = [read_run(path, started) for started, path in files(folder)] if folder is not None else []
+    runs = [read_run(path) for _, path in files(folder)] if folder is not None else []
     return merged(parts_of(root, [run.log() for run in runs if run.is_child and not run.problem]))
 
 

@@ -252,4 +252,6 @@ class Hydrated(Begun):
     def __repr__(self) -> str:
         sums = self.totals
         turns = f"{sums.turns} turn{'' if sums.turns == 1 else 's'}"
-        return f"<Session {self.id} at {self.seq}: {self.status}, {self.high_water} messages, {turns}>"
+        count = self.seed_count + len(self._numbered(self.seed_count, _NEVER))
+        messages = f"{count} message{'' if count == 1 else 's'}"
+        return f"<Session {self.id} at {self.seq}: {self.status}, {messages}, {turns}>"

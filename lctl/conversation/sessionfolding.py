@@ -165,8 +165,8 @@ class Folding:
         due = ledger.last + 1
         if number is None:
             number = due
-        elif not ledger.numbers and number > due and ledger.start:
-            self._note(seq, "number_gap", f"the first message of session {ledger.id} is {number}, not {due}")
+        elif number > due and (ledger.numbers or ledger.start):
+            self._note(seq, "number_gap", _gap(ledger, number, due))
         ledger.add(number, node, seq)
         step = _step_of(event)
         if step is not None and step not in self._step_session:
@@ -232,6 +232,13 @@ class Folding:
         ledger = self._named(seq, event, data) or self._running()
         if ledger is not None:
             ledger.states.append(seq)
+
+
+def _gap(ledger: Ledger, number: int, due: int) -> str:
+    """Numbers left out before this one, in the words in which the tree of messages tells of it."""
+    if ledger.numbers:
+        return f"message {number} of session {ledger.id} came after {due - 1}"
+    return f"the first message of session {ledger.id} is {number}, not {due}"
 
 
 def _step_of(event: Data) -> int | None:

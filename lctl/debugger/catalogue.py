@@ -12,6 +12,7 @@ from lctl.analysis.merging import merged, parts_of
 from lctl.analysis.recordings import files
 from lctl.analysis.run import SUFFIX, Run
 from lctl.analysis.runends import read_run
+from lctl.analysis.starting import listed_at, named_at
 from lctl.codec import Log, open_log
 from lctl.debugger.failing import Refused, no_run
 from lctl.debugger.opened import Opened
@@ -42,7 +43,7 @@ class Catalogue:
         self.whole = False  # whether its user asked for the target with all that it started
         self.prices = shared()
         self._lock = threading.RLock()
-        self._paths: dict[str, tuple[float, Path]] = {}
+        self._paths: dict[str, Path] = {}
         self._looked = float("-inf")
         self._runs: dict[Path, tuple[tuple[int, int], Run]] = {}
         self._opened: OrderedDict[str, Opened] = OrderedDict()
@@ -69,7 +70,7 @@ class Catalogue:
         """Path by key, newest first."""
         with self._lock:
             self._look()
-            return {key: path for key, (_, path) in self._paths.items()}
+            return dict(self._paths)
 
     def key(self, path: Path, *, now: bool = False) -> str | None:
         """Of a log by its path. `now`: it may have come since the folder was looked at."""
@@ -84,19 +85,19 @@ class Catalogue:
         found: dict[Path, float] = {}
         for folder in self.folders:
             try:
-                for started, path in files(str(folder)):
-                    found.setdefault(path.resolve(), started)
+                for at, path in files(str(folder)):
+                    found.setdefault(path.resolve(), at)
             except OSError:
                 continue  # a folder that is gone has no runs
         if self.target is not None and self.target not in found:
-            found[self.target] = read_run(self.target).started
-        paths: dict[str, tuple[float, Path]] = {}
-        for path, started in sorted(found.items(), key=lambda one: -one[1]):
+            found[self.target] = _listed_at(self.target)
+        paths: dict[str, Path] = {}
+        for path, _ in sorted(found.items(), key=lambda one: -one[1]):
             key, n = path.name, 1
             while key in paths:
                 n += 1
                 key = f"{path.name}~{n}"
-            paths[key] = (started, path)
+            paths[key] = path
         self._paths = paths
         self._looked = time.monotonic()
 
@@ -104,27 +105,27 @@ class Catalogue:
         """Every run as the ends of its file tell it, newest first."""
         with self._lock:
             self._look()
-            return [(key, self._run(path, started)) for key, (started, path) in self._paths.items()]
+            return [(key, self._run(path)) for key, path in self._paths.items()]
 
     def run(self, key: str) -> Run:
         """Raises Refused: there is none of that key."""
         with self._lock:
             self._look()
-            started, path = self._place(key)
-            return self._run(path, started)
+            return self._run(self._place(key))
 
-    def _run(self, path: Path, started: float) -> Run:
+    def _run(self, path: Path) -> Run:
         try:
             status = path.stat()
         except OSError as error:
-            return Run(path, {}, started, 0, None, {}, False, (error.strerror or str(error)).lower())
+            why = (error.strerror or str(error)).lower()
+            return Run(path, {}, named_at(path.name) or 0.0, 0, None, {}, False, why)
         stamp = (status.st_size, status.st_mtime_ns)
         known = self._runs.get(path)
         if known is None or known[0] != stamp:
-            known = self._runs[path] = (stamp, read_run(path, started))
+            known = self._runs[path] = (stamp, read_run(path))
         return known[1]
 
-    def _place(self, key: str) -> tuple[float, Path]:
+    def _place(self, key: str) -> Path:
         found = self._paths.get(key)
         if found is None:
             self._look(now=True)
@@ -144,7 +145,7 @@ class Catalogue:
             key = key or self.default or next(iter(self.paths()), None)
             if key is None:
                 raise Refused("not_found", f"no recorded runs ({SUFFIX}) in {self._where()}")
-            _, path = self._place(key)
+            path = self._place(key)
             opened = self._opened.get(key)
             if opened is None or opened.path != path:
                 tree = self._tree(key, path)
@@ -163,6 +164,14 @@ class Catalogue:
 
     def _where(self) -> str:
         return " or ".join(map(str, self.folders)) or "no folder"
+
+
+def _listed_at(path: Path) -> float:
+    """What a log is listed by that need not be in a folder; 0 of one that is gone."""
+    try:
+        return listed_at(path.name, path.stat().st_mtime)
+    except OSError:
+        return 0.0
 
 
 def of_target(path: Path | None, folders: list[Path], *, whole: bool = False) -> Catalogue:

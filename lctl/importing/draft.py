@@ -133,6 +133,7 @@ class Draft:
         durations: tool call id -> milliseconds, where the source measured them.
         edits: tool call id -> what it did to a file.
         noted: events that no message tells of, placed among the messages by their times.
+        tools: names of the tool definitions that some message has already.
     """
 
     def __init__(self, format: str, agent: str = "assistant") -> None:
@@ -149,6 +150,7 @@ class Draft:
         self.durations: dict[str, float] = {}
         self.edits: dict[str, Edit] = {}
         self.noted: list[Noted] = []
+        self.tools: set[str] = set()
         self._known: dict[str, Said] = {}
 
     def __len__(self) -> int:

@@ -6,11 +6,12 @@ with its `usage`: that one a model gave.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from lctl.errors import NotImportable
 from lctl.importing.draft import Call, Draft
-from lctl.importing.source import Source
+from lctl.importing.rowshapes import Place, Reader, conversation_name, read_rows
+from lctl.importing.source import Row, Source
+from lctl.importing.trained import judge, mark, tools_of, trains
 from lctl.importing.usages import counts_of
 from lctl.importing.values import dicts, mapping, text, tokens, whole, without
 from lctl.spans import conventions as names
@@ -28,9 +29,26 @@ _COUNTS = {
 }
 
 
+#: Where a row has its messages.
+_KEYS = ("messages", "conversations", "conversation", "input", "history")
+
+
+class _List(NamedTuple):
+    """The messages of one conversation.
+
+    Attributes:
+        where: its place in the source.
+        around: what stands beside the messages; `key`: where these are in it.
+    """
+
+    where: str
+    messages: list[dict[str, Any]]
+    around: dict[str, Any]
+
+
 def sees(source: Source) -> str:
-    found = _lists(source)
-    if not found or 2 * sum(map(_is_message, found[0][1])) < len(found[0][1]):
+    found = next(iter(_lists(source)), None) or next(filter(None, map(_in_row, source.rows)), None)
+    if found is None or 2 * sum(map(_is_message, found.messages)) < len(found.messages):
         return ""
     if source.is_lines and _is_message(source.rows[0].value):
         return "lines of JSON with role and content"
@@ -41,30 +59,38 @@ def sees(source: Source) -> str:
 
 def read(source: Source, draft: Draft) -> None:
     found = _lists(source)
+    for n, one in enumerate(found, 1):
+        _conversation(draft, one, Place(None if len(found) == 1 else n, trains=False))
     if not found:
-        raise NotImportable(f"{source.name}: no list of messages with role and content")
-    for n, (where, messages, around) in enumerate(found, 1):
-        _conversation(draft, where, messages, around, None if len(found) == 1 else n)
+        wanted = "no list of messages with role and content"
+        read_rows(source, draft, "messagelists", "row without messages", wanted)
 
 
-def _lists(source: Source) -> list[tuple[str, list[dict[str, Any]], dict[str, Any]]]:
-    """(place, messages, what stands around them) of each conversation."""
+def reader(row: Row) -> Reader | None:
+    """What reads a row that has a list of messages; None of any other."""
+    found = _in_row(row)
+    return None if found is None else lambda draft, place: _conversation(draft, found, place)
+
+
+def _lists(source: Source) -> list[_List]:
+    """The conversations of a source that is not one of rows with messages in each."""
     told = source.document
     if isinstance(told, list) and told and _is_message(told[0]):
-        return [("message", dicts(told), {})]
+        return [_List("message", dicts(told), {})]
     if isinstance(told, list) and told and isinstance(told[0], list):
-        return [(f"item {n}", dicts(one), {}) for n, one in enumerate(told, 1) if dicts(one)]
+        return [_List(f"item {n}", dicts(one), {}) for n, one in enumerate(told, 1) if dicts(one)]
     if source.is_lines and _is_message(source.rows[0].value):
-        return [("message", [row.value for row in source.rows], {})]
-    found = []
-    for row in source.rows:
-        value = _batched(row.value)
-        for key in ("messages", "conversations", "conversation", "input", "history"):
-            listed = dicts(value.get(key))
-            if listed and _is_message(listed[0]):
-                found.append((row.where, listed, {"key": key, **value}))
-                break
-    return found
+        return [_List("message", [row.value for row in source.rows], {})]
+    return []
+
+
+def _in_row(row: Row) -> _List | None:
+    value = _batched(row.value)
+    for key in _KEYS:
+        listed = dicts(value.get(key))
+        if listed and _is_message(listed[0]):
+            return _List(row.where, listed, {"key": key, **value})
+    return None
 
 
 def _batched(value: dict[str, Any]) -> dict[str, Any]:
@@ -74,14 +100,11 @@ def _batched(value: dict[str, Any]) -> dict[str, Any]:
     return {**held, "id": name} if held and name else value
 
 
-def _conversation(
-    draft: Draft, where: str, messages: list[dict[str, Any]], around: dict[str, Any], number: int | None
-) -> None:
+def _conversation(draft: Draft, found: _List, at_place: Place) -> None:
+    where, messages, around = found
     name = text(around.get("conversation_id")) or text(around.get("id"))
-    conversation = None if number is None else name or f"c{number}"
-    prefix = "" if number is None else f"{conversation}/"
-    if number is not None and f"{prefix}m1" in draft:
-        prefix, conversation = f"{prefix}{number}/", f"{conversation}/{number}"
+    conversation = conversation_name(draft, at_place, name)
+    prefix = "" if conversation is None else f"{conversation}/"
     parent: str | None = None
     about: dict[str, Any] = without(around, "key", text(around.get("key")), "system")
     system = around.get("system")
@@ -93,10 +116,14 @@ def _conversation(
     if isinstance(system, str | list) and system:
         messages = [{"role": "system", "content": system}, *messages]
     of_cline = any("modelInfo" in message for message in messages)
+    trained, tools, model = (
+        trains(messages, around, at_place.trains),
+        tools_of(around),
+        text(around.get("model")),
+    )
     for count, message in enumerate(messages, 1):
-        place = (
-            f"{where}, message {count}" if number is not None or where != "message" else f"message {count}"
-        )
+        alone = conversation is None and where == "message"
+        place = f"message {count}" if alone else f"{where}, message {count}"
         if not _is_message(message):
             draft.lose("item that is no message (no role)", place)
             continue
@@ -110,11 +137,15 @@ def _conversation(
         elif of_cline:
             call = _of_cline(draft, message, place)
             message = {key: one for key, one in message.items() if key not in _CLINE}
-        draft.add(
+        said = draft.add(
             id, message, parent, at=at, agent=text(message.get("agent")), call=call,
             conversation=conversation, details=details, where=place,
         )  # fmt: skip
+        if call is None and trained[count - 1]:
+            mark(draft, said, tools, model)
         parent = id
+    if parent is not None and any(trained):
+        judge(draft, parent, around)
 
 
 def _call(message: dict[str, Any]) -> Call | None:

@@ -112,7 +112,7 @@ def _looks_like(source: Source) -> str:
     if source.entries:
         return "a zip archive without conversations in it"
     if not source.rows:
-        return "neither JSON nor lines of JSON"
+        return "JSON that holds no conversation" if source.is_json else "neither JSON nor lines of JSON"
     keys = sorted(source.rows[0].value)[:6]
     if "lctl" in keys or ("seq" in source.rows[0].value and "type" in source.rows[0].value):
         return "an lctl log already; commands take it as it is"

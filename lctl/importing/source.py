@@ -82,6 +82,15 @@ class Source:
         except ValueError:
             return None
 
+    @property
+    def is_json(self) -> bool:
+        """The whole is one JSON value, of whatever kind."""
+        try:
+            decode(self.data)
+        except ValueError:
+            return False
+        return True
+
     def _first_line_stands_alone(self) -> bool:
         """JSON Lines, told without reading them all as one value."""
         begin = len(self.data) - len(self.data.lstrip()) if self.data[:1].isspace() else 0

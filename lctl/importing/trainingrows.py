@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from lctl.errors import NotImportable
 from lctl.importing.draft import Draft
-from lctl.importing.source import Source
+from lctl.importing.rowshapes import Place, Reader, conversation_name, read_rows
+from lctl.importing.source import Row, Source
+from lctl.importing.trained import JUDGED, judge, mark, tools_of, trains
 from lctl.importing.values import dicts, items, mapping, text, without
 
 Messages = list[dict[str, Any]]
@@ -23,13 +24,24 @@ _ANSWERS = (
 
 
 class _Sample(NamedTuple):
+    """What a row says.
+
+    Attributes:
+        answers: by the key that held them, the better one first.
+        tools: that its answers could call.
+        judged: what it says its answers are worth.
+        about: all else.
+    """
+
     prompt: Messages
     answers: dict[str, Messages]
+    tools: list[Any] | None
+    judged: dict[str, Any]
     about: dict[str, Any]
 
 
 def sees(source: Source) -> str:
-    found = next((row for row in source.rows[:3] if _sample(row.value) is not None), None)
+    found = next((row for row in source.rows if _sample(row.value) is not None), None)
     if found is None:
         return ""
     named = ("instruction", "prompt", "input", *(key for keys in _ANSWERS for key in keys))
@@ -37,31 +49,48 @@ def sees(source: Source) -> str:
 
 
 def read(source: Source, draft: Draft) -> None:
-    found = [(row, sample) for row in source.rows if (sample := _sample(row.value)) is not None]
-    if not found:
-        raise NotImportable(f"{source.name}: no rows of a prompt and its answers")
-    if len(found) < len(source.rows):
-        draft.lose("row without a prompt and an answer", count=len(source.rows) - len(found))
-    for n, (row, sample) in enumerate(found, 1):
-        _conversation(draft, sample, None if len(found) == 1 else f"c{n}", row.where)
+    missing = "row without a prompt and an answer"
+    read_rows(source, draft, "trainingrows", missing, "no rows of a prompt and its answers")
 
 
-def _conversation(draft: Draft, sample: _Sample, name: str | None, where: str) -> None:
+def reader(row: Row) -> Reader | None:
+    """What reads a row of a prompt and its answers; None of any other."""
+    sample = _sample(row.value)
+    return None if sample is None else lambda draft, place: _conversation(draft, sample, place, row.where)
+
+
+def _conversation(draft: Draft, sample: _Sample, place: Place, where: str) -> None:
+    name = conversation_name(draft, place, "")
     prefix = "" if name is None else f"{name}/"
     details: dict[str, Any] = {"conversation": sample.about} if sample.about else {}
     ends: dict[str, str] = {}
     for kind, answer in {"": sample.prompt, **sample.answers}.items():
         parent = ends.get("")
+        trained = trains(answer, {}, every=bool(kind))
         for n, message in enumerate(answer, 1):
             id = f"{prefix}{kind or 'm'}{n}"
-            draft.add(id, message, parent, conversation=name, details=details, where=where)
+            said = draft.add(id, message, parent, conversation=name, details=details, where=where)
             details, parent = {}, id
+            if kind and trained[n - 1]:
+                mark(draft, said, sample.tools)
         if parent is not None:
             ends[kind] = parent
+    _judge(draft, sample, ends, prefix)
     if len(sample.answers) > 1:
         best = ends.get(next(iter(sample.answers)))
         if best is not None:
             draft.select(best, name or "main")
+
+
+def _judge(draft: Draft, sample: _Sample, ends: dict[str, str], prefix: str) -> None:
+    """What the row says of its answers. Of two, the first message of each is what they are told apart by."""
+    if len(sample.answers) == 1:
+        judge(draft, ends[next(iter(sample.answers))], sample.judged)
+        return
+    for place, kind in enumerate(sample.answers):
+        id = f"{prefix}{kind}1"
+        judge(draft, id, sample.judged, f"_{kind}")
+        draft.fact(f"preferred:{id}", kind.replace("_", " "), id, value="bad" if place else "good")
 
 
 def _sample(row: dict[str, Any]) -> _Sample | None:
@@ -75,8 +104,12 @@ def _sample(row: dict[str, Any]) -> _Sample | None:
         return None
     if not prompt:  # TRL: the prompt may be in both
         prompt, answers = _apart(answers)
-    about = without(row, *keys, "instruction", "input", "context", "prompt", "system", "history")
-    return _Sample(prompt, answers, about)
+    told = ("instruction", "context", "prompt", "system", "history")
+    judging = [key + suffix for key in JUDGED for suffix in ("", *(f"_{kind}" for kind in keys))]
+    judged = {key: row[key] for key in judging if isinstance(row.get(key), bool | int | float | str)}
+    given = mapping(row.get("input"))  # OpenAI's preferences: messages, and what was asked with them
+    about = {**without(row, *keys, *told, *judged, "input"), **without(given, "messages")}
+    return _Sample(prompt, answers, tools_of(row) or tools_of(given), judged, about)
 
 
 def _prompt(row: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -236,8 +236,7 @@ class ReplyTurn:
             RecordingError: it could not be recorded.
         """
         with follower_of(self._log).writing:
-            for message in messages_data(messages):
-                given = {**message, **data}
+            for given in messages_data(messages, data):
                 if self._redelivery.take({k: v for k, v in given.items() if k not in _HIDDEN}) is None:
                     self._append(given)
         return self.tail

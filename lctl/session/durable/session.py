@@ -212,7 +212,7 @@ class Session(Ending):
             raise UsageError(f"number={number!r}: messages are numbered from 1, seeds included")
         with self.writing:
             self.check_running()
-            new, done = fresh(self, [{**one, **data} for one in messages_data(messages)], number)
+            new, done = fresh(self, messages_data(messages, data), number)
             if not new:
                 return done
             first = self.high_water + 1 if number is None else max(number, self.high_water + 1)

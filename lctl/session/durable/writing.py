@@ -29,15 +29,21 @@ _OURS = frozenset(
 )
 
 
-def messages_data(given: Iterable[Any]) -> list[dict[str, Any]]:
+def messages_data(given: Iterable[Any], data: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
     """Messages of any shape as the keys of their events: dicts, SDKs' objects, a user's words. Items of the
-    Responses API are the messages that they form.
+    Responses API are the messages that they form. `data`: more keys for each of them.
 
     Raises:
-        UsageError: one is none of these: a list of messages, perhaps.
+        UsageError: one is none of these: a list of messages, perhaps, or it does not say whose it is.
     """
+    more = data or {}
     made = [_plain(one) for one in given]
-    return [_placed(one) for one in (group(made)[0] if any(map(is_item, made)) else made)]
+    for one in made:
+        if not (isinstance(more.get("role", one.get("role")), str) or is_item(one) or "parts" in one):
+            keys = ", ".join(map(str, one)) or "no keys"
+            raise UsageError(f"a dict without a role is no message (it has {keys}): say whose it is")
+    formed = group(made)[0] if any(map(is_item, made)) else made
+    return [{**_placed(one), **more} for one in formed]
 
 
 def _plain(given: Any) -> dict[str, Any]:

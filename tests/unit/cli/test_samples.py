@@ -61,9 +61,12 @@ def test_g14_nothing_to_train(lctl: Cli, place: Path) -> None:
 @pytest.mark.parametrize("format", ["calls", "openai", "hf", "axolotl", "sharegpt"])
 def test_g16_export_prints_rows(lctl: Cli, place: Path, format: str) -> None:
     """Rows alone on stdout; what became of the answers, in one line, on stderr."""
-    done = lctl("export", write(place, start()), "--format", format)
+    log = write(place, start())
+    done = lctl("export", log, "--format", format)
     assert len([json.loads(line) for line in done.out.splitlines()]) == 1
-    assert done.err == "lctl: 1 row, 2 of 2 answers trained\n"
+    assert done.err == f"lctl: {log}: 1 row, 2 of 2 answers trained\n"
+    done = lctl("export", log, "--format", format, "-o", "rows.jsonl")
+    assert (done.out, done.err) == ("", f"lctl: {log} to rows.jsonl: 1 row, 2 of 2 answers trained\n")
 
 
 def test_g17_export_pairs(lctl: Cli, place: Path) -> None:
@@ -73,9 +76,20 @@ def test_g17_export_pairs(lctl: Cli, place: Path) -> None:
     log = write(place, talk)
     for format in ("dpo", "dpo-openai"):
         done = lctl("export", log, "-f", format)
-        assert (len(done.out.splitlines()), done.err) == (1, "lctl: 1 row\n")
-    assert lctl("export", log, "-f", "kto").err == "lctl: 2 rows; excluded: unrated 1\n"
+        assert (len(done.out.splitlines()), done.err) == (1, f"lctl: {log}: 1 row\n")
+    assert lctl("export", log, "-f", "kto").err == f"lctl: {log}: 2 rows; excluded: unrated 1\n"
     assert lctl("export", log, "-f", "kto", "--to-seq", "6").out == ""
+
+
+@pytest.mark.parametrize(
+    "format", ["calls", "openai", "hf", "axolotl", "sharegpt", "dpo", "dpo-openai", "kto"]
+)
+def test_g14_nothing_is_a_models(lctl: Cli, place: Path, format: str) -> None:
+    """That no row is made is said with its reason."""
+    talk = Talk().tell("u1", None).tell("a1", "u1", role="assistant")
+    done = lctl("export", write(place, talk), "--format", format)
+    assert (done.code, done.out) == (0, "")
+    assert "0 rows" in done.err and done.err.endswith(" a model gave, as far as the log says\n")
 
 
 def test_g16_export_into_a_file(lctl: Cli, place: Path) -> None:
@@ -135,3 +149,13 @@ def test_g13_any_input(lctl: Cli, place: Path, command: str) -> None:
     done = lctl(*command.split(), write(place, talk))
     assert done.code == 0, done.err
     assert "Traceback" not in done.err
+
+
+def test_g14_a_refused_row_is_the_reason(lctl: Cli, place: Path) -> None:
+    """Two answers of a model that say the same are no pair: that is said alone."""
+    talk = Talk().tell("u1", None).a("a1", "u1", content="x").a("a2", "u1", content="x")
+    for id, value in (("a1", 0.1), ("a2", 0.9)):
+        talk.add("fact_added", id=f"F{id}", about=id, value=value)
+    log = write(place, talk)
+    why = "0 rows; refused: 1 row (chosen and rejected are the same)"
+    assert lctl("export", log, "-f", "dpo").err == f"lctl: {log}: {why}\n"

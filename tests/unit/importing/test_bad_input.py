@@ -25,13 +25,13 @@ BAD = {
     "blank": (b" \n\n", "empty"),
     "text": (b"Dear diary,\n", "neither JSON nor lines of JSON"),
     "binary": (bytes(range(256)), "neither JSON nor lines of JSON"),
-    "number": (b"7", "neither JSON nor lines of JSON"),
+    "number": (b"7", "JSON that holds no conversation"),
     "cut": (b'[{"role": "user", "content": "q"', "neither JSON nor lines of JSON"),
     "other JSON": (
         b'{"a": 1, "b": [2]}',
         r"no form of conversation that is known \(its first object has a, b\)",
     ),
-    "empty list": (b"[]", "neither JSON"),
+    "empty list": (b"[]", "JSON that holds no conversation"),
     "a log": (b'{"lctl":"4.0","chain":{"id":"c"},"events":[]}', "an lctl log already"),
     "deep": (b"[" * 100_000, "neither JSON"),
 }

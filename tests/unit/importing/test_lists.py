@@ -113,9 +113,11 @@ def test_x5_keys_that_a_log_needs_itself_are_kept_aside_and_said() -> None:
 
 
 def test_x5_messages_that_a_list_says_nothing_of_are_not_sampled() -> None:
-    """Whether a model said it, with this prompt, a list does not tell."""
-    found = imported(CHAT)
+    """Whether a model said it, with this prompt, a list does not tell; but for answers with a weight."""
+    found = imported([{key: value for key, value in one.items() if key != "weight"} for one in CHAT])
     assert not any(node.sampled for node in tree(found))
+    weighed = imported([*CHAT[:2], {**CHAT[2], "weight": 0}, *CHAT[3:]])
+    assert [node.sampled for node in tree(weighed)] == [False] * 4 + [True]
 
 
 def test_x5_sharegpt_turns_system_tools_and_calls() -> None:

@@ -138,11 +138,52 @@ def test_s3_gaps_are_told_and_the_mark_never_goes_back() -> None:
     )
     sessions = Sessions.of(log.events)
     assert [note.code for note in sessions["S"].tree.diagnostics] == ["number_gap"]
-    assert codes(sessions) == ["number_gap"]
+    assert [note.text for note in sessions.diagnostics] == [
+        "message 4 of session S came after 1",
+        "session S goes back from message 4 to 2",
+    ]
     assert [sessions.at(n)["S"].high_water for n in range(1, 6)] == [0, 1, 4, 4, 4]
     first = Log().add("session_start", session_id="S", seed_messages=SEEDS)
     first.say("u1", session_id="S", message_number=9)
     assert codes(Sessions.of(first.events)) == ["number_gap"]
+
+
+def test_s3_a_gap_left_by_the_program_is_told_and_not_counted(path: Path) -> None:
+    """Numbers 4 to 98 are nobody's; `repr` counts what there is."""
+    with Session.start(log=path, session_id="S", seed_messages=SEEDS) as s:
+        s.record("one")
+        assert s.record("two", number=99) == 99
+        assert "4 messages" in repr(s) and s.high_water == 99
+        s.record("three")
+        assert "5 messages" in repr(s)
+    notes = lctl.load(path).sessions.diagnostics
+    assert [note.text for note in notes] == ["message 99 of session S came after 3"]
+
+
+@pytest.mark.parametrize("given", [{"content": "x"}, {}, {"role": None, "content": "x"}, {"role": 3}])
+def test_s3_a_dict_that_does_not_say_whose_it_is(path: Path, given: dict[str, Any]) -> None:
+    """It is no message: none of what it was given with is recorded."""
+    with Session.start(log=path, session_id="S", seed_messages=SEEDS) as s:
+        before = s.log.last_seq
+        with pytest.raises(UsageError, match="a dict without a role is no message"):
+            s.record("one", given)
+        assert s.log.last_seq == before
+        assert s.record({"content": "x"}, role="tool") == 3
+    with pytest.raises(UsageError, match="it has content"):
+        Session.start(log=path, session_id="T", seed_messages=[{"content": "x"}])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"type": "function_call_output", "call_id": "c1", "output": "r"},
+        {"type": "reasoning", "summary": []},
+        {"parts": [{"text": "x"}]},
+    ],
+)
+def test_s3_what_an_api_takes_without_a_role(path: Path, given: dict[str, Any]) -> None:
+    with Session.start(log=path, session_id="S", seed_messages=SEEDS) as s:
+        assert s.record(given) == 3
 
 
 def test_s3_a_secret_that_the_log_does_not_hold_is_the_same_message(path: Path) -> None:
