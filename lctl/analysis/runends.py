@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from lctl.analysis.run import FAILED, STOPPED, UNKNOWN, Run
+from lctl.analysis.run import FAILED, STOPPED, UNKNOWN, Run, timed
 from lctl.codec.bytesource import FileBytes
-from lctl.codec.journal import layout
+from lctl.codec.journal import beside, layout
 from lctl.errors import LctlError
 
 if TYPE_CHECKING:
     from lctl.codec import Log
 
-_TIME = re.compile(r"(\d{8})[-T]?(\d{6})")
 _HEAD, _END = 1024, 8192
 #: Bytes of a log without a summary up to which all its events are read for how it ended; events of others.
 _SMALL, _LAST = 1 << 18, 64
@@ -42,13 +40,8 @@ def read_run(path: Path, started: float | None = None) -> Run:
 
 def started_at(name: str, modified: float) -> float:
     """The UTC time a run's file name says, else `modified`."""
-    found = _TIME.search(name)
-    if found is None:
-        return modified
-    try:
-        return datetime.strptime(found[1] + found[2], "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        return modified
+    said = timed(name)
+    return modified if said is None else said
 
 
 def _closed(path: Path, started: float, data: FileBytes) -> Run | None:
@@ -80,6 +73,8 @@ def _unclosed(path: Path, started: float, data: FileBytes) -> Run:
     if found is not None and found.header:
         chain = found.header.get("chain")
         events = found.last_seq - found.first_seq + 1 if found.last_seq else 0
+        if found.tail_at is None and _has_streams(path):
+            events = _with_streams(path, events)
         return Run(
             path,
             chain if isinstance(chain, dict) else {},
@@ -91,6 +86,23 @@ def _unclosed(path: Path, started: float, data: FileBytes) -> Run:
             ending="" if found.tail_at is None else _ending_of(path, data.size),
         )
     return _foreign(path, started, data)
+
+
+def _has_streams(path: Path) -> bool:
+    try:
+        return os.stat(beside(str(path))).st_size > 0  # noqa: PTH116  (its name is text)
+    except OSError:
+        return False
+
+
+def _with_streams(path: Path, events: int) -> int:
+    """How many there are with what came of streams that a killed program left: who opens the log sees it."""
+    from lctl.codec import open_log
+
+    try:
+        return len(open_log(path))
+    except LctlError:
+        return events
 
 
 def _foreign(path: Path, started: float, data: FileBytes) -> Run:
