@@ -53,8 +53,16 @@ def schema() -> dict[str, Any]:
 def _chain() -> dict[str, Any]:
     parent = {
         "type": "object",
-        "description": "The chain this one was forked from; its first event is parent.seq + 1.",
-        "properties": {"id": {"type": "string"}, "seq": {"type": "integer", "minimum": 0}},
+        "description": "The chain this one was forked from (its first event is parent.seq + 1), or whose "
+        "program started its own.",
+        "properties": {
+            "id": {"type": "string"},
+            "seq": {"type": "integer", "minimum": 0},
+            "run": {
+                "type": "string",
+                "description": "Which chain of that id: the beginning of the SHA-256 of its seed.",
+            },
+        },
         "required": ["id", "seq"],
     }
     return {

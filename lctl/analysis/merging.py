@@ -9,9 +9,9 @@ Names that each chain gives for itself (messages, facts) are told apart by the c
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, timedelta
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -19,7 +19,11 @@ from lctl.codec import open_log
 from lctl.codec.lines import encode_value
 from lctl.codec.log import Log
 from lctl.events import TAPE_TYPES, Event
+from lctl.kinship import family
 from lctl.state.moments import moment
+
+if TYPE_CHECKING:
+    from lctl.analysis.run import Run
 
 #: What only a rerun needs; messages name their large content by the hash of a blob.
 _LEFT_OUT = TAPE_TYPES - {"blob"}
@@ -163,20 +167,23 @@ def _later(event: Event, by: timedelta) -> Event:
     return event if moved is None else replace(event, timestamp=f"{moved:%Y-%m-%dT%H:%M:%S.%f}Z")
 
 
-def parts_of(root: Log, logs: Sequence[Log]) -> list[Part]:
-    """The root with those of `logs` that it started, and that these started, parents first."""
-    children: dict[str, list[Log]] = {}
-    for log in logs:
-        parent = log.chain.get("parent")
-        apart = {"fork", "rerun"} & log.chain.keys()
-        if isinstance(parent, Mapping) and not apart and not parent.get("fork"):
-            children.setdefault(str(parent.get("id")), []).append(log)
-    parts, seen, at = [Part(root, 0, 0)], {root.id}, 0
-    while at < len(parts):
-        for child in sorted(children.get(parts[at].log.id, ()), key=lambda log: log.id):
-            seq = child.chain["parent"].get("seq")
-            if child.id not in seen:
-                seen.add(child.id)
-                parts.append(Part(child, at, seq if isinstance(seq, int) else 0))
-        at += 1
+def parts_of(root: Log, found: Iterable[tuple[Log, int]]) -> list[Part]:
+    """The root with the runs it started, parents first. `found`: as `family` has it."""
+    parts = [Part(root, 0, 0)]
+    for log, parent in found:
+        seq = log.chain["parent"].get("seq")
+        parts.append(Part(log, parent, seq if isinstance(seq, int) else 0))
     return parts
+
+
+def with_all(root: Log, run: Run, known: Sequence[Run]) -> Log:
+    """The run with all that it started.
+
+    Args:
+        root: its log.
+        run: the same run as the ends of its file tell it.
+        known: the runs beside it.
+    """
+    readable = [one for one in known if not one.problem]
+    found = family(run.born, [one.born for one in readable])
+    return merged(parts_of(root, [(readable[at].log(), parent) for at, parent in found]))

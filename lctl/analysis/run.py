@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from lctl.analysis.starting import named_at
 from lctl.errors import LctlError
+from lctl.kinship import Born, Link, origin_of, parents
 
 if TYPE_CHECKING:
     from lctl.codec import Log
@@ -112,6 +114,16 @@ class Run(NamedTuple):
         return found if isinstance(found, dict) else {}
 
     @property
+    def born(self) -> Born:
+        """What tells whose child it is. Of a rerun or fork whose name has no time, `started` is when its file
+        was last written, which is when it ended."""
+        took = self.summary.get("duration_ms")
+        is_again = bool({"rerun", "fork"} & self.chain.keys())
+        is_told = bool(self.where) or not is_again or named_at(self.path.name) is not None
+        before = 0.0 if is_told or not isinstance(took, int | float) else took / 1000
+        return Born(self.id, self.chain, self.started - before)
+
+    @property
     def is_child(self) -> bool:
         """It is of a process that the program of another run started; a fork has a parent, too."""
         return bool(self.parent) and "fork" not in self.chain and not self.parent.get("fork")
@@ -119,32 +131,31 @@ class Run(NamedTuple):
 
 def origin(run: Run) -> str:
     """The id of the run it came of; "" for a recording."""
-    again = run.chain.get("rerun")
-    if isinstance(again, dict):
-        return str(again.get("of") or "")
-    return str(run.parent.get("id") or "")
+    link = origin_of(run.chain)
+    return link.id if link is not None else ""
 
 
-def tree(known: list[Run]) -> list[tuple[Run, int]]:
-    """Each run with its depth: newest recording first, under each what came of it, oldest first."""
-    ids = {run.id for run in known}
-    below: dict[str, list[Run]] = {}
-    tops = []
-    for run in known:
-        above = origin(run)
-        if above in ids and above != run.id:
-            below.setdefault(above, []).insert(0, run)
-        else:
-            tops.append(run)
+def tree(
+    known: list[Run], relation: Callable[[Mapping[str, Any]], Link | None] = origin_of
+) -> list[tuple[Run, int]]:
+    """Each run with its depth: newest recording first, under each what came of it, oldest first.
+
+    Args:
+        known: newest first.
+        relation: what of a header says which run came of which.
+    """
+    below: dict[int | None, list[int]] = {}
+    for at, above in enumerate(parents([run.born for run in known], relation)):
+        below.setdefault(above, []).append(at)
     placed: list[tuple[Run, int]] = []
     seen: set[str] = set()
-    waiting = [(run, 0) for run in reversed(tops)]
+    waiting = [(at, 0) for at in reversed(below.get(None, []))]
     while waiting:
-        run, depth = waiting.pop()
-        if run.place not in seen:
-            seen.add(run.place)
-            placed.append((run, depth))
-            waiting += [(one, depth + 1) for one in reversed(below.pop(run.id, []))]
+        at, depth = waiting.pop()
+        if known[at].place not in seen:
+            seen.add(known[at].place)
+            placed.append((known[at], depth))
+            waiting += [(one, depth + 1) for one in below.get(at, [])]
     # Runs that are each other's origin have no top.
     return placed + [(run, 0) for run in known if run.place not in seen]
 

@@ -12,7 +12,7 @@ import orjson
 from lctl.analysis.run import FAILED, STOPPED, UNKNOWN, Run
 from lctl.analysis.starting import named_at, seconds_of, told_at
 from lctl.codec.bytesource import FileBytes
-from lctl.codec.journal import layout
+from lctl.codec.journal import beside, layout
 from lctl.errors import LctlError
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ def _unclosed(path: Path, started: float, data: FileBytes) -> Run:
     if found is not None and found.header:
         chain = found.header.get("chain")
         events = found.last_seq - found.first_seq + 1 if found.last_seq else 0
+        if found.tail_at is None and _has_streams(path):
+            events = _with_streams(path, events)
         return Run(
             path,
             chain if isinstance(chain, dict) else {},
@@ -81,6 +83,23 @@ def _unclosed(path: Path, started: float, data: FileBytes) -> Run:
             ending="" if found.tail_at is None else _ending_of(path, data.size),
         )
     return _foreign(path, started, data)
+
+
+def _has_streams(path: Path) -> bool:
+    try:
+        return os.stat(beside(str(path))).st_size > 0  # noqa: PTH116  (its name is text)
+    except OSError:
+        return False
+
+
+def _with_streams(path: Path, events: int) -> int:
+    """How many there are with what came of streams that a killed program left: who opens the log sees it."""
+    from lctl.codec import open_log
+
+    try:
+        return len(open_log(path))
+    except LctlError:
+        return events
 
 
 def _foreign(path: Path, started: float, data: FileBytes) -> Run:

@@ -123,6 +123,12 @@ class Application(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            if error.ctx is None and ctx.invoked_subcommand:  # click's parser says no command
+                command = self.get_command(ctx, ctx.invoked_subcommand)
+                if command is not None:
+                    error.ctx = click.Context(command, parent=ctx, info_name=ctx.invoked_subcommand)
+            raise
         except BrokenPipeError as error:  # click would exit with 1
             raise ReaderGone from error
 

@@ -11,7 +11,8 @@ from lctl.analysis.wording import count, plain, seconds
 from lctl.cli.listing import Costs, _ago, ending_mark, open_mark, open_note
 from lctl.cli.options import Folder, screened
 from lctl.cli.screen import Column, Piece, Screen, Style
-from lctl.values import items
+from lctl.kinship import parents
+from lctl.values import items, mapping
 
 if TYPE_CHECKING:
     from lctl.cli.runs import Run
@@ -55,14 +56,29 @@ def runs(
         screen.line("No recorded runs here.")
         return
     costs, placed = Costs(), list(tree(known))
+    above = parents_of(known)
     if screen.json:
         for run, depth in placed:
             screen.json_line(_document(run, depth, costs))
         return
-    screen.table(_COLUMNS, [_row(run, depth, costs) for run, depth in placed])
+    screen.table(_COLUMNS, [_row(run, depth, costs, above.get(run.place)) for run, depth in placed])
 
 
-def facts(run: Run) -> str:
+def parents_of(known: list[Run]) -> dict[str, Run]:
+    """Of the run at a place the one it came of, if that is there."""
+    found = parents([run.born for run in known])
+    return {known[at].place: known[above] for at, above in enumerate(found) if above is not None}
+
+
+def is_nested(run: Run, parent: Run | None) -> bool:
+    """Whether it is of a session that the process of its parent has opened itself."""
+    first = mapping(run.chain.get("with")).get("id")
+    if parent is None:
+        return bool(first) and first == run.parent.get("id")
+    return bool(first) and first == (mapping(parent.chain.get("with")).get("id") or parent.id)
+
+
+def facts(run: Run, parent: Run | None = None) -> str:
     """In a line: what was changed and where, or how exact it was."""
     made = run.chain.get("fork")
     if isinstance(made, dict):
@@ -77,13 +93,14 @@ def facts(run: Run) -> str:
             return "rerun, exact"
         return f"rerun, not exact{_loose_ends(run)}"
     if run.is_child:
-        return f"child process, started at {plain(run.parent.get('seq'), 12)}"
+        what = "nested session, opened" if is_nested(run, parent) else "child process, started"
+        return f"{what} at {plain(run.parent.get('seq'), 12)}"
     return f"of {plain(origin(run), 60)}" if origin(run) else ""
 
 
-def _what(run: Run) -> Piece:
+def _what(run: Run, parent: Run | None) -> Piece:
     """`facts`; of one that has not ended, or was stopped, that too."""
-    said, outcome = facts(run), run.summary.get("outcome")
+    said, outcome = facts(run, parent), run.summary.get("outcome")
     if not run.open and outcome not in STOPPED:
         return (said, "dim")
     how, style = open_note(run) if run.open else (str(outcome), "yellow")
@@ -114,7 +131,7 @@ def _live(run: Run) -> int | None:
     return calls if isinstance(calls, int) else None
 
 
-def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
+def _row(run: Run, depth: int, costs: Costs, parent: Run | None) -> list[Piece]:
     mark: tuple[str, Style] = (
         ("✗", "red") if run.problem else open_mark(run) if run.open else ending_mark(run)
     )
@@ -129,7 +146,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
         count(live) if live else "",
         costs.text(run),
         seconds(took) if isinstance(took, int | float) else "",
-        (plain(run.problem, 200), "red") if run.problem else _what(run),
+        (plain(run.problem, 200), "red") if run.problem else _what(run, parent),
     ]
 
 

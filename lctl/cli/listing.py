@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lctl.analysis.run import FAILED, STOPPED
+from lctl.analysis.run import FAILED, STOPPED, tree
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli.options import Folder, screened
 from lctl.cli.runs import is_live
 from lctl.cli.screen import Column, Piece, Screen, Style
 from lctl.cli.text import plural
+from lctl.kinship import parent_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,7 @@ def ls(
         _nothing(screen)
         return
     known = list(shown)
-    screen.table(_COLUMNS, [_row(run, depth, costs) for run, depth in _family(known)])
+    screen.table(_COLUMNS, [_row(run, depth, costs) for run, depth in tree(known, parent_of)])
     if screen.terminal and len(known) < len(found):
         screen.line((f"{plural(len(found) - len(known), 'older run')} not shown; lctl ls --all", "dim"))
 
@@ -115,30 +116,6 @@ class Costs:
 
         self._prices = self._prices or Prices()
         return self._prices
-
-
-def _family(runs: list[Run]) -> list[tuple[Run, int]]:
-    """Each run followed by the runs of its child processes that are listed too, oldest first."""
-    ids = {run.id for run in runs}
-    children: dict[str, list[Run]] = {}
-    tops = []
-    for run in runs:
-        parent = str(run.parent.get("id") or "")
-        if parent in ids and parent != run.id:
-            children.setdefault(parent, []).insert(0, run)
-        else:
-            tops.append(run)
-    ordered: list[tuple[Run, int]] = []
-    stack = [(run, 0) for run in reversed(tops)]
-    placed: set[str] = set()
-    while stack:
-        run, depth = stack.pop()
-        if run.place in placed:
-            continue
-        placed.add(run.place)
-        ordered.append((run, depth))
-        stack += [(child, depth + 1) for child in reversed(children.get(run.id, []))]
-    return ordered + [(run, 0) for run in runs if run.place not in placed]
 
 
 def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:

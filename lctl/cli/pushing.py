@@ -67,13 +67,11 @@ def _paths(target: str) -> list[Path]:
 def _tree(root: Path) -> list[Path]:
     """A log and those of what its program started."""
     from lctl.cli.runs import files, read_run
+    from lctl.kinship import family
 
-    runs = {run.id: run for run in (read_run(path) for _, path in files(str(root.parent or ".")))}
-    found = [read_run(root)]
-    for one in found:  # grows while it is gone through
-        below = [run for run in runs.values() if run.is_child and run.parent.get("id") == one.id]
-        found += sorted((run for run in below if run not in found), key=lambda run: run.started)
-    return [run.path for run in found]
+    runs = [read_run(path) for _, path in files(str(root.parent or "."))]
+    found = family(read_run(root).born, [run.born for run in runs])
+    return [root, *(runs[at].path for at, _ in found)]
 
 
 def _push_one(screen: Screen, store: ChainStore, path: Path) -> int:
@@ -153,7 +151,7 @@ def pull(target: str, output: str | None, tree: bool, store: str | None) -> None
 
         print_log(log_of(there, entry), "json", None)
         return
-    chains = [entry, *descendants(there, entry)] if whole else [entry]
+    chains = [entry, *(one for one, _ in descendants(there, entry))] if whole else [entry]
     if tree:
         chains = [one for one, _ in lineage(there, entry.id)]
     for one in chains:

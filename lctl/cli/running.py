@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,6 +20,13 @@ class _ProgramCommand(click.Command):
         ctx.params["words"] = tuple(words)
         ctx.meta["lctl.command"] = is_command
         return rest
+
+
+class _Depth(click.Choice[str]):
+    """What is recorded. "calls" is an older name of "model": taken, and not told."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert("model" if value == "calls" else value, param, ctx)
 
 
 def with_value(command: click.Command, ctx: click.Context) -> set[str]:
@@ -58,8 +66,7 @@ def split(args: list[str], with_value: set[str]) -> tuple[list[str], list[str], 
 @click.option("--no-redact", is_flag=True, help="Keep keys, tokens and passwords as they are.")
 @click.option(
     "--record",
-    type=click.Choice(["model", "full", "calls"]),
-    metavar="[model|full]",
+    type=_Depth(["model", "full"]),
     help="Record model calls only, or all that running again needs (default): also every other HTTP "
     "exchange, clocks, chance, environment, output.",
 )
@@ -126,7 +133,7 @@ def run(
         redact=not no_redact,
         files=not no_files,
         commands=not no_commands,
-        record="model" if record == "calls" else record,
+        record=record,
         tools=tools,
         own=own,
     )

@@ -94,7 +94,7 @@ def local(address: Address, *, reruns: bool = True) -> Path:
 
     store, entry = opened(address), entry_of(address, reruns=reruns)
     path = pull(store, entry, None)
-    for child in descendants(store, entry):
+    for child, _ in descendants(store, entry):
         pull(store, child, None)
     sys.stderr.write(f"lctl: {plain(entry.id)} pulled from {plain(address.shown)} to {plain(str(path))}\n")
     return path

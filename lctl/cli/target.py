@@ -71,20 +71,31 @@ def _started(log: Log) -> int:
     from lctl.stores.source import StoredEvents
 
     if isinstance(log.source, StoredEvents):
-        found = log.source.store.children(log.source.chain_id)
-        return sum(not ({"fork", "rerun"} & one.chain.keys()) for one in found)
+        from lctl.stores.contract import started_by
+
+        store = log.source.store
+        return len(started_by(store, store.entry(log.source.chain_id)))
     if log.path in (None, "-") or not log.id:
         return 0
-    from lctl.cli.runs import files, read_run
+    from lctl.kinship import family
 
-    newest = [read_run(path) for _, path in files(str(Path(str(log.path)).parent))[:_NEWEST]]
-    return sum(run.is_child and run.parent.get("id") == log.id for run in newest)
+    run, newest = _beside(log, _NEWEST)
+    return sum(not parent for _, parent in family(run.born, [one.born for one in newest]))
+
+
+def _beside(log: Log, newest: int | None = None) -> tuple[Run, list[Run]]:
+    """The run of a log in a file, and those in its folder, or the newest of them."""
+    from lctl.cli.runs import Run, files, read_run
+
+    path = Path(str(log.path))
+    known = [read_run(one) for _, one in files(str(path.parent))[:newest]]
+    own = next((run for run in known if run.path.name == path.name), None)
+    return own or Run(path, log.chain, path.stat().st_mtime, 0, len(log), {}, log.open), known
 
 
 def _whole(root: Log) -> Log:
     """The run with all that it started: chains in the same store, or the same folder."""
-    from lctl.analysis.merging import merged, parts_of
-    from lctl.cli.runs import files, read_run
+    from lctl.analysis.merging import merged, parts_of, with_all
     from lctl.stores.source import StoredEvents, log_of
 
     if isinstance(root.source, StoredEvents):
@@ -92,10 +103,10 @@ def _whole(root: Log) -> Log:
 
         store = root.source.store
         found = descendants(store, store.entry(root.source.chain_id))
-        return merged(parts_of(root, [log_of(store, entry) for entry in found]))
-    folder = str(Path(str(root.path)).parent) if root.path not in (None, "-") else None
-    runs = [read_run(path) for _, path in files(folder)] if folder is not None else []
-    return merged(parts_of(root, [run.log() for run in runs if run.is_child and not run.problem]))
+        return merged(parts_of(root, [(log_of(store, entry), parent) for entry, parent in found]))
+    if root.path in (None, "-"):
+        return merged(parts_of(root, []))
+    return with_all(root, *_beside(root))
 
 
 def _stored(target: str, reruns: bool, store: str | None) -> Log | None:
@@ -191,24 +202,45 @@ def _newest(back: int, reruns: bool) -> Path:
     """The newest run, or the one `back` runs before it; runs of child processes are not counted."""
     from lctl.cli.runs import folders, runs
 
-    seen = 0
+    seen = passed = 0
     children = []
     for run in runs():
         if run.is_child:
             children.append(run.path)
             continue
         if "rerun" in run.chain and not reruns:
+            passed += 1
             continue
         if seen == back:
             return run.path
         seen += 1
     if not seen and children and back < len(children):
         return children[back]
-    if seen:
-        runs_there = "is only 1 run" if seen == 1 else f"are only {seen} runs"
-        raise LogNotFound(f"last~{back}: there {runs_there}; 'lctl ls' lists them")
+    if seen or children:
+        raise LogNotFound(f"last~{back}: {_too_few(seen, len(children), passed)}")
     where = " or ".join(str(folder) for folder in folders()) or os.environ.get("LCTL_DIR") or ".lctl"
     raise LogNotFound(f"no recorded runs in {where}; record one with: lctl run agent.py (or try: lctl demo)")
+
+
+def _too_few(seen: int, children: int, reruns: int) -> str:
+    """How many runs there are to be counted back, and that 'lctl ls' lists others, too."""
+    from lctl.cli.text import plural
+
+    others = [
+        *([f"{plural(children, 'run')} of child processes"] if children else []),
+        *([plural(reruns, "rerun")] if reruns else []),
+    ]
+    if not seen:
+        few = (
+            "is only 1 run, of a child process"
+            if children == 1
+            else f"are only {children} runs, of child processes"
+        )
+        return f"there {few}; 'lctl ls' lists {'it' if children == 1 else 'them'}"
+    there = "is only 1 run" if seen == 1 else f"are only {seen} runs"
+    if not others:
+        return f"there {there}; 'lctl ls' lists {'it' if seen == 1 else 'them'}"
+    return f"there {there} to count back, without {' and '.join(others)}; 'lctl ls' lists them all"
 
 
 def _by_id(target: str) -> Path:

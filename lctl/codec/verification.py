@@ -71,7 +71,8 @@ class _Verifier:
             seq = _seq(line)
             place = number if self.log.form == "journal" else None
             if seq != expected:
-                self.bad(seq, place, f"expected event {expected} here, got {_found(seq, line)}")
+                text = f"expected event {expected} here, got {_found(seq, line)}"
+                self.bad(seq, place, text, expected if seq is None else seq)
             if b'"events_hash"' in line and seq is not None:
                 self.checkpoint(seq, place, line)
             self.rolling.update(line)
@@ -88,10 +89,11 @@ class _Verifier:
             self.problems,
         )
 
-    def bad(self, seq: int | None, line: int | None, text: str) -> None:
+    def bad(self, seq: int | None, line: int | None, text: str, first: int | None) -> None:
+        """`first`: the first event that may be another; a line that is no event has no seq, but a place."""
         self.problems.append(Problem(seq, line, text))
         if self.first_bad is None:
-            self.first_bad = seq
+            self.first_bad = first
 
     def checkpoint(self, seq: int, line: int | None, raw: bytes) -> None:
         claimed = _claimed(raw)
@@ -107,6 +109,7 @@ class _Verifier:
                 line,
                 f"{_between(self.good_until + 1, seq - 1)} not as recorded: "
                 f"checkpoint {seq} carries another hash",
+                self.good_until + 1,
             )
 
     def tail_hash(self, claimed: Any) -> None:
@@ -127,7 +130,7 @@ class _Verifier:
         if _hex(claimed) != self.rolling.hexdigest() and not self.contradicted:
             what = _between(self.good_until + 1, self.log.last_seq)
             first = self.good_until + 1 if self.checkpoints else None
-            self.bad(first, None, f"{what} not as recorded: the hash it was closed with is another")
+            self.bad(first, None, f"{what} not as recorded: the hash it was closed with is another", first)
 
 
 def _seq(line: bytes) -> int | None:
@@ -143,7 +146,20 @@ def _seq(line: bytes) -> int | None:
 
 
 def _found(seq: int | None, line: bytes) -> str:
-    return f"event {seq}" if seq is not None else f"{line[:24]!r}"
+    """As text; a character that the cut goes through is left out, and other bytes are spelled out."""
+    if seq is not None:
+        return f"event {seq}"
+    text = line[:24].decode("utf-8", "ignore" if _is_text(line) else "backslashreplace")
+    told = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+    return f"'{told}'" + ("…" if len(line) > 24 else "")
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except ValueError:
+        return False
+    return True
 
 
 def _claimed(line: bytes) -> str | None:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
-from lctl.analysis.merging import merged, parts_of
+from lctl.analysis.merging import with_all
 from lctl.analysis.recordings import files
 from lctl.analysis.run import SUFFIX, Run
 from lctl.analysis.runends import read_run
@@ -159,8 +159,7 @@ class Catalogue:
         """The run with all that it started, as it is now, where the key says so."""
         if key in self._paths or not key.endswith("+"):
             return None
-        children = [run.log() for _, run in self.runs() if run.is_child and not run.problem]
-        return merged(parts_of(open_log(path), children))
+        return with_all(open_log(path), read_run(path), [run for _, run in self.runs()])
 
     def _where(self) -> str:
         return " or ".join(map(str, self.folders)) or "no folder"

@@ -8,6 +8,7 @@ from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from lctl.distributed.carriers import Origin, extract, inject
+from lctl.kinship import link_in, names
 from lctl.session.default import get_session
 from lctl.session.session import LCTLSession
 
@@ -60,8 +61,11 @@ class _Carried(Generic[P, R]):
 
 
 def _knows(session: LCTLSession, origin: Origin) -> bool:
-    parent = session.parent or {}
-    return origin.chain_id in (session.chain_id, parent.get("id"))
+    sent = link_in(origin.link)
+    above = link_in(session.parent)
+    if names(sent, session.store.chain, session.chain_id):
+        return True
+    return sent is not None and above is not None and sent.agrees(above)
 
 
 def carried(function: Callable[P, R]) -> Callable[P, R]:

@@ -94,12 +94,14 @@ def _is_inner_interpreter() -> bool:
 def _open(recording: Recording) -> LCTLSession:
     """The session. The output path is for the first process that records, the name not for its children."""
     from lctl.run import environment
-    from lctl.session import LCTLSession
+    from lctl.session import LCTLSession, naming
     from lctl.session.concurrency import processes
 
     is_program = os.environ.get(environment.RUN) == str(os.getpid())
     name = recording.name if is_program or processes.parent() is None else None
     path = recording.path if _claimed(recording.path) else None
+    if path is None and recording.path is not None:  # of the same shell, say, as the process that has it
+        naming.stay_beside(recording.path)
     for variable in (environment.NAME, environment.PATH):
         if variable in os.environ:
             os.environ[variable] = ""  # not taken out: another thread may be reading one after the other

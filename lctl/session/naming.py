@@ -1,7 +1,8 @@
 """Names of recordings made without one: `<LCTL_DIR or .lctl>/<time>-<program>.lctl.json`.
 
-The folder is seen from where the program was when its recording was turned on, and the processes it starts
-use the same one, wherever they are started: `lctl ls` there shows all of a run, and a rerun finds it.
+The folder is seen from where the program was when its recording was turned on. The processes it starts use
+that of its log, also where its path was given, wherever they are started: `lctl ls` there shows all of a run,
+and a rerun finds it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from lctl.errors import LogLocked
 from lctl.record.journal import Durability, JournalStore
 
 SUFFIX = ".lctl.json"
-#: Tells a started process where its parent keeps its recordings.
+#: Tells a started process where its parent keeps its recordings; what LCTL_DIR was there stands behind it.
 FOLDER = "LCTL_PARENT_DIR"
 
 #: Where the program was when what is being opened was asked for; None: here.
@@ -63,7 +64,7 @@ def here() -> Path | None:
 #: What files are called that are none of the user's: those of cells.
 files: dict[str, str] = {}
 
-_inherited = os.environ.get(FOLDER)
+_inherited = os.environ.get(FOLDER, "")
 _started_in = here()
 
 
@@ -76,11 +77,30 @@ def recording_folder() -> Path:
     """Where this process records."""
     place, now = folder(), here()
     asked = asked_in.get() or now
-    if place.is_absolute() or asked is None:
-        return place
-    if _inherited and asked == _started_in and Path(_inherited).parts[-len(place.parts) :] == place.parts:
-        asked = Path(_inherited).parents[len(place.parts) - 1]
-    return place if asked == now else asked / place
+    parents = _inherited.removesuffix(_named())
+    if parents and parents != _inherited and asked == _started_in:
+        return place if now is not None and Path(parents) == now / place else Path(parents)
+    return place if place.is_absolute() or asked is None or asked == now else asked / place
+
+
+def _named() -> str:
+    """A process that is given another LCTL_DIR than its parent's records there."""
+    return f"{os.pathsep}{os.environ.get('LCTL_DIR', '')}"
+
+
+def told(path: Path | None) -> str:
+    """Where the processes keep their recordings that are started from now on.
+
+    Args:
+        path: of the log they belong to, if it was given.
+    """
+    return str((recording_folder() if path is None else path.parent).absolute()) + _named()
+
+
+def stay_beside(path: Path) -> None:
+    """Record in the folder of that log, which another process writes."""
+    global _inherited
+    _inherited = told(path)
 
 
 def default_path(name: str, clock: Clock) -> Path:

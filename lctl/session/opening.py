@@ -139,6 +139,11 @@ def store(
     return JournalStore(path, chain, durability=durability, adopt=adopt)
 
 
+def given(store: RecordingStore, path: str | Path | None) -> Path | None:
+    """The file that the program said the session is to have; None where it has another, as in a rerun."""
+    return None if path is None or redirect is not None else store.path
+
+
 def child_store(
     path: Path, chain: dict[str, Any], durability: Durability, to: Address | None = None
 ) -> RecordingStore:

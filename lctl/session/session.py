@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.clock import Clock, IdSource, system_clock, system_ids
 from lctl.guard import guard
 from lctl.interrupts import put_off
+from lctl.kinship import link_to
 from lctl.record.journal import Durability
 from lctl.record.recorder import Recorder
 from lctl.record.store import RecordingStore
@@ -138,7 +139,7 @@ class LCTLSession(Trusting, Entering, Verbs, Keeping):
         ending.keep(self)
         processes.close_at_end_of_child(ending.close_all)
         processes.watch(self)
-        processes.announce(self)
+        processes.announce(self, opening.given(self._store, path))
         threads.install()
         hooks.opened(self)
 
@@ -270,7 +271,7 @@ class LCTLSession(Trusting, Entering, Verbs, Keeping):
     def _open_child(self, seq: int) -> Recorder:
         """The forked child's own log, linked to its parent's at `seq`."""
         pid = os.getpid()
-        above: dict[str, Any] = {"id": self.log_id, "seq": seq}
+        above = link_to(self._store.chain, self.log_id, seq)
         if processes.born is not None:
             above["lane"] = processes.born
         chain = {**self._store.chain, "id": f"{self.log_id}-{pid}", "parent": above, "seed": opening.seed()}

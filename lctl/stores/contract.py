@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from lctl.kinship import mark_of, starter_of
 from lctl.stores.address import Address
 
 
@@ -163,15 +164,50 @@ def origin_id(chain: dict[str, Any]) -> str:
     return str(parent.get("id") or "") if isinstance(parent, dict) else ""
 
 
-def descendants(store: ChainStore, entry: Entry) -> Iterator[Entry]:
-    """Chains of what a run started: child processes, and theirs. Not forks, not reruns."""
+def descendants(store: ChainStore, entry: Entry) -> list[tuple[Entry, int]]:
+    """Chains of what a run started: child processes, and theirs, parents first. Not forks, not reruns. Each
+    with its parent's place in this list, counted from 1; 0 is the run."""
     waiting, seen = [entry], {entry.id}
-    while waiting:
-        for child in store.children(waiting.pop().id):
-            if child.id not in seen and not ({"fork", "rerun"} & child.chain.keys()):
+    found: list[tuple[Entry, int]] = []
+    for place, one in enumerate(waiting):  # grows while it is gone through
+        for child in sorted(started_by(store, one), key=lambda child: child.id):
+            if child.id not in seen:
                 seen.add(child.id)
                 waiting.append(child)
-                yield child
+                found.append((child, place))
+    return found
+
+
+def started_by(store: ChainStore, entry: Entry) -> list[Entry]:
+    """Chains of processes that the chain's program started. In a store an id is one chain's; another run of
+    that id is a branch under another name, and those it started name the id that it had."""
+    mark = mark_of(entry.chain)
+    above = entry.chain.get("parent")
+    named = str(above.get("id")) if isinstance(above, dict) and above.get("conflict") else entry.id
+    near = store.children(named)
+    marks = {mark_of(one.chain) for one in near if _parts_from(one.chain)}
+    if named == entry.id:
+        others = marks - {mark}
+        return [one for one in near if (link := starter_of(one.chain)) and link.run not in others]
+    own = [one for one in store.children(entry.id) if starter_of(one.chain)]
+    if _is_of_another_run(store, named, mark):
+        own += [one for one in near if (link := starter_of(one.chain)) and link.run == mark]
+    return own
+
+
+def _parts_from(chain: dict[str, Any]) -> bool:
+    parent = chain.get("parent")
+    return isinstance(parent, dict) and bool(parent.get("conflict"))
+
+
+def _is_of_another_run(store: ChainStore, id: str, mark: str) -> bool:
+    """Whether that mark is not the one of the chain of that id."""
+    from lctl.errors import LogNotFound
+
+    try:
+        return bool(mark) and mark_of(store.entry(id).chain) != mark
+    except LogNotFound:
+        return bool(mark)
 
 
 def lineage(store: ChainStore, chain_id: str) -> list[tuple[Entry, int]]:

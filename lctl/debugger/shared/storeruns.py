@@ -180,7 +180,7 @@ class TreeRun(Opened):
     def __init__(self, key: str, store: ChainStore, root: Entry, prices: Prices) -> None:
         from lctl.analysis.merging import merged, parts_of
 
-        parts = [log_of(store, entry) for entry in descendants(store, root)]
+        parts = [(log_of(store, entry), parent) for entry, parent in descendants(store, root)]
         self._place = f"{store.address.at(root.id)}+"
         super().__init__(key, Path(root.id), prices, merged(parts_of(log_of(store, root), parts)))
 

@@ -19,8 +19,9 @@ from lctl.debugger.serving import Server
 from lctl.debugger.shapes.common import Totals
 from lctl.debugger.shapes.runs import AgentRange, Fork, Parent, Problem, Program, RunHeader
 from lctl.debugger.views.aside import is_aside
-from lctl.debugger.views.runs import edits_of, kind_of, status_of
+from lctl.debugger.views.runs import edits_of, kind_of, parent_keys, status_of
 from lctl.debugger.views.state import totals
+from lctl.kinship import names, parent_of
 from lctl.state.model import Tokens
 from lctl.state.summary import outcome_of
 
@@ -51,7 +52,7 @@ def header_of(run: Opened, known: Recorded, others: list[tuple[str, Recorded]]) 
     first, last = _ends(run)
     program = chain.get("program")
     parent_id = origin(known)
-    keys = {one.id: key for key, one in others}
+    parent_key = parent_keys(others).get(known.place)
     seq = known.parent.get("seq")
     return RunHeader(
         key=run.key,
@@ -74,11 +75,11 @@ def header_of(run: Opened, known: Recorded, others: list[tuple[str, Recorded]]) 
         problems=(problems or [])[:_PROBLEMS],
         problem_count=len(problems or []),
         kind=kind_of(chain, known.is_child),
-        parent=Parent(id=parent_id, key=keys.get(parent_id), seq=seq if type(seq) is int else None)
+        parent=Parent(id=parent_id, key=parent_key, seq=seq if type(seq) is int else None)
         if parent_id
         else None,
         edits=edits_of(chain.get("fork")),
-        forks=_forks(others, known.id),
+        forks=_forks(others, known.id, chain),
         program=_program(program),
         certificate=known.certificate or None,
         can_fork=_program(program) is not None,
@@ -143,10 +144,10 @@ def _ends(run: Opened) -> tuple[str | None, str | None]:
     return (found[0], found[1]) if found else (None, None)
 
 
-def _forks(others: list[tuple[str, Recorded]], id: str) -> list[Fork]:
+def _forks(others: list[tuple[str, Recorded]], id: str, chain: dict[str, Any]) -> list[Fork]:
     found = []
     for key, one in others:
-        if "fork" in one.chain and one.parent.get("id") == id:
+        if "fork" in one.chain and names(parent_of(one.chain), chain, id):
             at = one.parent.get("seq")
             edits = edits_of(one.chain.get("fork"))
             found.append(Fork(key=key, id=one.id, at=at if type(at) is int else None, edits=edits))

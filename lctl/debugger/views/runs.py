@@ -21,6 +21,7 @@ from lctl.debugger.ownsums import has_own
 from lctl.debugger.serving import Server
 from lctl.debugger.shapes.runs import Lineage, Run, Runs, Session, Sparks
 from lctl.errors import LctlError
+from lctl.kinship import parents
 
 _STATUSES = ("ok", "error", "interrupted", "live", "unfinished", "unknown", "unreadable")
 
@@ -49,7 +50,7 @@ class RunsAsked(Question, kw_only=True):
 def runs(server: Server, asked: RunsAsked) -> Runs:
     """The runs of the folder, filtered and sorted."""
     known = server.runs.runs()
-    keys = {run.id: key for key, run in reversed(known)}
+    keys = parent_keys(known)
     found = [(key, run, status_of(run)) for key, run in known if _fits(run, asked.q)]
     counts = {status: sum(one[2] == status for one in found) for status in _STATUSES}
     chosen = [one for one in found if asked.status is None or one[2] == asked.status]
@@ -72,7 +73,7 @@ def runs(server: Server, asked: RunsAsked) -> Runs:
 def lineage(server: Server, asked: Question) -> Lineage:
     """All runs as a tree, in the order of its drawing: newest recording first, below it what came of it."""
     known = server.runs.runs()
-    keys = {run.id: key for key, run in reversed(known)}
+    keys = parent_keys(known)
     by_place = {run.place: key for key, run in known}
     placed = tree([run for _, run in known])
     until = server.runs.own_sums.begin()
@@ -80,10 +81,16 @@ def lineage(server: Server, asked: Question) -> Lineage:
     return Lineage(runs=rows)
 
 
+def parent_keys(known: list[tuple[str, Recorded]]) -> dict[str, str]:
+    """Of the run at a place the key of the one it came of, if that is there."""
+    found = parents([run.born for _, run in known])
+    return {known[at][1].place: known[above][0] for at, above in enumerate(found) if above is not None}
+
+
 def row(
     catalogue: Catalogue, key: str, run: Recorded, keys: dict[str, str], until: float, depth: int = 0
 ) -> Run:
-    """A run as the ends of its file tell it. `keys`: by id; `until`: as of `OwnSums`."""
+    """A run as the ends of its file tell it. `keys`: as of `parent_keys`; `until`: as of `OwnSums`."""
     sums = run.summary
     parent = origin(run)
     made = run.chain.get("fork")
@@ -110,7 +117,7 @@ def row(
         status=status_of(run),
         live=run.live,
         kind=kind_of(run.chain, run.is_child),
-        parent=(keys.get(parent) or parent) if parent else None,
+        parent=(keys.get(run.place) or parent) if parent else None,
         at=at if type(at) is int else None,
         edits=edits_of(made),
         depth=depth,

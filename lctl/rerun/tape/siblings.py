@@ -11,6 +11,7 @@ import orjson
 
 from lctl.codec import open_log
 from lctl.errors import LctlError
+from lctl.kinship import is_to
 from lctl.rerun.tape.tape import Tape
 from lctl.session import naming
 
@@ -44,7 +45,7 @@ def child(tape: Tape, lane: str | None, seq: int) -> Tape | None:
     fitting: list[tuple[str, Path]] = []
     for path, chain in _beside(tape):
         parent = starter(chain)
-        if parent is None or parent.get("id") != tape.log.id:
+        if parent is None or not is_to(parent, tape.log.chain):
             continue
         if parent.get("lane") == lane if lane is not None else parent.get("seq") == seq:
             fitting.append((path.name, path))
@@ -53,9 +54,9 @@ def child(tape: Tape, lane: str | None, seq: int) -> Tape | None:
 
 def parent(tape: Tape) -> Tape | None:
     """The tape of the process that started that of `tape`; None if it is not to be found."""
-    link = starter(tape.log.chain) or {}
+    link = starter(tape.log.chain)
     for path, chain in _beside(tape):
-        if link and chain.get("id") == link.get("id"):
+        if is_to(link, chain):
             return _opened(path)
     return None
 
@@ -63,7 +64,7 @@ def parent(tape: Tape) -> Tape | None:
 def servers(parent: Tape) -> Iterator[Tape]:
     """The tapes of processes that `parent`'s started and whose servers were asked something from outside."""
     for path, chain in _beside(parent):
-        if (starter(chain) or {}).get("id") == parent.log.id:
+        if is_to(starter(chain), parent.log.chain):
             made = _opened(path)
             if made is not None and made.arrivals:
                 yield made

@@ -1,22 +1,23 @@
 """Child processes record chains of their own, linked to their parent's.
 
-A started process learns its parent from `LCTL_PARENT=<chain id>:<seq>:<lane>`, and where its recordings
-are kept from `LCTL_PARENT_DIR`. A forked one inherits the sessions themselves: each lets go of its
-parent's file and opens its own at its first event.
+A started process learns its parent from `LCTL_PARENT=<chain id>:<seq>:<lane>@<mark>` (see `lctl.kinship`),
+and where its recordings are kept from `LCTL_PARENT_DIR`. A forked one inherits the sessions themselves: each
+lets go of its parent's file and opens its own at its first event.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lctl import kinship
 from lctl.clock import monotonic
 from lctl.guard import guard
 from lctl.session import naming
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 VARIABLE = "LCTL_PARENT"
 #: In the environment of what `lctl run` records, and of a rerun.
 OURS = ("LCTL_RUN", "LCTL_RERUN")
-_LINK = re.compile(r"(.+?):(\d+)(?::([\d.~a-f/st]*\.[\d.~a-f/st]*))?", re.DOTALL)
 
 #: Seconds a fork waits for what other threads hold.
 _PATIENCE = 0.5
@@ -90,9 +90,9 @@ def parent() -> dict[str, Any] | None:
     With `lane` where the process was started: what it is in the structure of its parent.
     """
     if _told:
-        above: dict[str, Any] = {"id": _told[-1][0].log_id, "seq": _told[-1][0].last_seq}
+        above = _link(_told[-1][0])
         return above if born is None else {**above, "lane": born}
-    return _parsed(os.environ.get(VARIABLE, "")) or None
+    return kinship.link_of(os.environ.get(VARIABLE, "")) or None
 
 
 def around(session: LCTLSession | None) -> dict[str, Any] | None:
@@ -101,24 +101,19 @@ def around(session: LCTLSession | None) -> dict[str, Any] | None:
     if not _told or born is not None:
         return parent()
     if session is not None:
-        return {"id": session.log_id, "seq": session.last_seq}
-    return _parsed(_told[0][1][VARIABLE]) or None
+        return _link(session)
+    return kinship.link_of(_told[0][1][VARIABLE]) or None
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    """`<chain id>:<seq>` or `<chain id>:<seq>:<lane>`."""
-    found = _LINK.fullmatch(text)
-    if found is None:
-        return {}
-    link = {"id": found[1], "seq": int(found[2])}
-    return {**link, "lane": found[3]} if found[3] else link
+def _link(session: LCTLSession) -> dict[str, Any]:
+    return kinship.link_to(session.store.chain, session.log_id, session.last_seq)
 
 
-def announce(session: LCTLSession) -> None:
-    """Children started from now on belong to `session`."""
+def announce(session: LCTLSession, path: Path | None = None) -> None:
+    """Children started from now on belong to `session`, and record beside `path` if its log was given one."""
     _told.append((session, {name: os.environ.get(name, "") for name in (VARIABLE, naming.FOLDER)}))
     refresh(session)
-    os.environ[naming.FOLDER] = str(naming.recording_folder().absolute())
+    os.environ[naming.FOLDER] = naming.told(path)
 
 
 def withdraw(session: LCTLSession) -> None:
@@ -134,7 +129,7 @@ def withdraw(session: LCTLSession) -> None:
 
 def refresh(session: LCTLSession) -> None:
     """Put the newest seq into the variable."""
-    os.environ[VARIABLE] = f"{session.log_id}:{session.last_seq}"
+    os.environ[VARIABLE] = kinship.text_of(_link(session))
 
 
 def _before_fork() -> None:
@@ -252,7 +247,7 @@ def _start(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) 
 
 def _with_newest(session: LCTLSession, lane: Lane, kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments, with the newest seq also in an `env` that is a copy of an older environment."""
-    os.environ[VARIABLE] = f"{session.log_id}:{session.last_seq}:{lane.path}"
+    os.environ[VARIABLE] = kinship.text_of({**_link(session), "lane": lane.path})
     env = kwargs.get("env")
     if env is None:
         return kwargs
@@ -261,7 +256,7 @@ def _with_newest(session: LCTLSession, lane: Lane, kwargs: dict[str, Any]) -> di
         any(name in env for name in OURS) and env.get(VARIABLE, "") == _told[-1][1][VARIABLE]
     ):  # a copy from before the session
         newest[naming.FOLDER] = os.environ[naming.FOLDER]
-    elif _parsed(str(env.get(VARIABLE))).get("id") != session.log_id:
+    elif not kinship.is_to(kinship.link_of(str(env.get(VARIABLE))), session.store.chain):
         return kwargs
     return {**kwargs, "env": {**env, **newest}}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lctl.clock import system_clock, system_ids
 from lctl.errors import UsageError
+from lctl.kinship import link_to
 from lctl.record.recorder import Draft
 from lctl.session import naming, opening
 from lctl.session.durable.beginning import model_data
@@ -104,7 +105,7 @@ def _place(
     where = None if stored else origin.path if origin is not None else _path_of(source.origin_chain.log.path)
     tip = view.node(cut.number)
     known = header.get("known_as") if opening.redirect is not None else None
-    parent: dict[str, Any] = {"id": str(known or header.get("id") or ""), "seq": cut.seq}
+    parent = link_to(header, str(known or header.get("id") or ""), cut.seq)
     if tip is not None:
         parent["message_id"] = tip.id
     name = str(header.get("name") or naming.program())

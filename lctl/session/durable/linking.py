@@ -8,6 +8,7 @@ from lctl.chain import Chain
 from lctl.codec import open_log
 from lctl.codec.log import Log
 from lctl.errors import LctlError, LogNotFound
+from lctl.kinship import names, parent_of
 from lctl.stores.source import StoredEvents, log_of
 
 
@@ -39,7 +40,7 @@ def parent_log(header: dict[str, object], beside: str | None) -> Path | None:
     first = [folder / named] if isinstance(named, str) else []
     for path in [*first, *sorted(folder.glob("*.lctl.json*"))]:
         try:
-            if path.is_file() and open_log(path).id == parent.get("id"):
+            if path.is_file() and names(parent_of(header), open_log(path).chain):
                 return path
         except LctlError:
             continue

@@ -221,3 +221,18 @@ def test_where_an_error_came_from(lctl: Cli, place: Path, places: list[str], sho
     log.add(0, "main", "error", type="E", message="m", context={"traceback": places})
     logs.written(place / "e.lctl.json", log.events, "e")
     assert f"E: m ({shown})" in lctl("replay", "e.lctl.json").out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("run -m", "option '-m' requires an argument (see 'lctl run --help')"),
+        ("run --chain", "option '--chain' requires an argument (see 'lctl run --help')"),
+        ("run --record bogus a.py", "'bogus' is not one of 'model', 'full' (see 'lctl run --help')"),
+        ("ls --limit", "option '--limit' requires an argument (see 'lctl ls --help')"),
+        ("--bogus", "no such option '--bogus' (see 'lctl --help')"),
+    ],
+)
+def test_the_help_it_names_is_that_of_the_command(lctl: Cli, words: str, said: str) -> None:
+    got = lctl(*words.split())
+    assert got.code == 2 and said in got.err

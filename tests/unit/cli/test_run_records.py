@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from lctl.codec import open_log
+from lctl.kinship import link_to
 from lctl.testing import ModelServer
 from tests.unit.cli.conftest import process
 
@@ -60,12 +61,13 @@ def test_children_have_chains_of_their_own(agent: Path) -> None:
     )
     assert got.err.count("lctl: ") == 1
     assert "(lctl replay out/run.lctl.json)" in got.err
-    parent, (path,) = open_log(agent.parent / "out/run.lctl.json"), recorded(agent.parent)
+    parent = open_log(agent.parent / "out/run.lctl.json")
+    (path,) = set((agent.parent / "out").glob("*.lctl.json")) - {agent.parent / "out/run.lctl.json"}
     child = open_log(path)
     assert parent.id == "mine"
     assert child.id.startswith("agent-")
     # The second thing the program started: a process, after the thread of its model server.
-    assert child.chain["parent"] == {"id": "mine", "seq": parent.last_seq, "lane": "0.2"}
+    assert child.chain["parent"] == {**link_to(parent.chain, "mine", parent.last_seq), "lane": "0.2"}
     said = [
         e.data["content"] for log in (parent, child) for e in log.events() if e.data.get("role") == "user"
     ]
@@ -73,11 +75,12 @@ def test_children_have_chains_of_their_own(agent: Path) -> None:
 
 
 def test_a_command_of_two_programs(agent: Path) -> None:
-    """Of several programs a command starts, the first to record gets the output file, the next its own."""
+    """Of several programs a command starts, the first to record gets the output file, the next its own
+    beside it."""
     command = f"{sys.executable} agent.py one; {sys.executable} agent.py two"
     got = process("run", "-o", "run.lctl.json", "--", "sh", "-c", command, cwd=agent.parent)
     assert got.code == 0
-    assert len(recorded(agent.parent)) == 1
+    assert len(list(agent.parent.glob("*.lctl.json"))) == 2 and not (agent.parent / ".lctl").exists()
     assert [
         e.data["content"] for e in open_log("run.lctl.json").events() if e.data.get("role") == "user"
     ] == ["one"]

@@ -114,3 +114,28 @@ def test_shell_completion(runs: dict[str, Path]) -> None:
     """The shell is offered `last` and the chain ids, newest first."""
     assert completions("last") == ["last", "last~1"]
     assert completions("agent-") == ["agent-20260101-110000-bbbbbb", "agent-20260101-100000-aaaaaa"]
+
+
+@pytest.mark.parametrize(
+    ("names", "reruns", "said"),
+    [
+        (["a"], True, "there is only 1 run; 'lctl ls' lists it"),
+        (["a", "b"], True, "there are only 2 runs; 'lctl ls' lists them"),
+        (["a", "a.1", "a.2"], True, "there is only 1 run to count back, without 2 runs of child processes; "),
+        (
+            ["a", "a.1", "again"],
+            False,
+            "without 1 run of child processes and 1 rerun; ",
+        ),
+        (["x.1"], True, "there is only 1 run, of a child process; 'lctl ls' lists it"),
+    ],
+)
+def test_what_ls_lists_besides_is_told(place: Path, names: list[str], reruns: bool, said: str) -> None:
+    for n, name in enumerate(names):
+        parent, _, number = name.partition(".")
+        path = record(place / ".lctl", f"20260101-10000{n}-{name}", name, parent if number else None)
+        if name == "again":
+            path.write_bytes(path.read_bytes().replace(b'"id":"again"', b'"id":"again","rerun":{"of":"a"}'))
+    with pytest.raises(LogNotFound, match=r"last~99: ") as raised:
+        resolve("last~99", reruns=reruns)
+    assert said in str(raised.value)

@@ -154,3 +154,20 @@ def test_the_chain_of_a_child_process_begins_with_one() -> None:
     log = open_log(child)
     assert (log.problems, log.origin) == ([], 1)
     assert verify(log).ok
+
+
+@pytest.mark.parametrize(
+    ("garbage", "shown"),
+    [
+        (b"this is { not json", "'this is { not json'"),
+        ("zwölf Boxkämpfer jagen Viktor".encode(), "'zwölf Boxkämpfer jagen"),
+        (b"\xff\x1b[31m", r"'\xff\x1b[31m'"),
+    ],
+)
+def test_a_line_that_is_no_event_is_where_it_differs(garbage: bytes, shown: str) -> None:
+    """Also where no checkpoint before it vouches for anything; the line is shown as text."""
+    rows = closed([event(seq) for seq in range(1, 21)]).split(b"\n")
+    rows[10] = garbage + b","
+    found = verify(open_log(b"\n".join(rows)))
+    assert found.first_bad == 10
+    assert f"expected event 10 here, got {shown}" in str(found.problems[0])

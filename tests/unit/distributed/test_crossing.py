@@ -27,6 +27,7 @@ from lctl.distributed import (
     propagate,
 )
 from lctl.distributed import hosts as told_hosts
+from lctl.kinship import link_to, mark_of
 from lctl.session import LCTLSession
 from lctl.stores.opening import close_stores, open_store
 from lctl.testing import FixedClock
@@ -63,10 +64,10 @@ def test_what_others_trace_stays() -> None:
         "traceparent": "00-" + "a" * 32 + "-" + "b" * 16 + "-01",
         "tracestate": "vendor=1,lctl=old@3,x=2",
     }
-    with LCTLSession("run", store="memory:"):
+    with LCTLSession("run", store="memory:") as session:
         carrier = inject(dict(theirs))
     assert carrier["traceparent"] == theirs["traceparent"]
-    assert carrier["tracestate"] == "lctl=run@0,vendor=1,x=2"
+    assert carrier["tracestate"] == f"lctl=run@0@{mark_of(session.store.chain)},vendor=1,x=2"
 
 
 @pytest.mark.parametrize(
@@ -98,8 +99,8 @@ def test_a_continued_session_is_a_child() -> None:
         further = inject({})
     with continued(further, "three", store="memory:") as third:
         assert extract(inject({})).trace_id == extract(carrier).trace_id
-    assert second.parent == {"id": "one", "seq": 1}
-    assert third.parent == {"id": "two", "seq": 1}
+    assert second.parent == link_to(first.store.chain, "one", 1)
+    assert third.parent == link_to(second.store.chain, "two", 1)
     assert [one.id for one in open_store("memory:").children("one")] == ["two"]
 
 
@@ -122,7 +123,7 @@ def test_a_function_in_another_process(tmp_path: Path, monkeypatch: pytest.Monke
     children = open_store(place).children("one")
     texts = [lctl.load(f"{place}#{one.id}").state.facts["F"].text for one in children]
     assert sorted(texts) == ["work 1", "work 2"]
-    assert [one.chain["parent"] for one in children] == [{"id": "one", "seq": 1}] * 2
+    assert [one.chain["parent"] for one in children] == [link_to(session.store.chain, "one", 1)] * 2
 
 
 def test_a_carried_function_at_home() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import lctl
 from lctl.distributed import connect_celery, extract, ray_remote
+from lctl.kinship import link_to
 from lctl.session import LCTLSession
 from lctl.stores.opening import close_stores, open_store
 
@@ -51,7 +52,7 @@ def test_a_celery_task_is_a_child(place: str) -> None:
             result = pay.delay(5)
         assert result.get(timeout=30) == 5
     (child,) = open_store(place).children("sender")
-    assert child.chain["parent"] == {"id": "sender", "seq": 1}
+    assert child.chain["parent"] == link_to(session.store.chain, "sender", 1)
     log = lctl.load(f"{place}#{child.id}")
     assert [(event.type, event.agent) for event in log.events] == [
         ("step_start", "pay"),
@@ -88,7 +89,7 @@ def test_a_ray_task_is_a_child(place: str) -> None:
         ray.shutdown()
     children = open_store(place).children("sender")
     found = {lctl.load(f"{place}#{one.id}").state.facts["F1"].text: one.chain["parent"] for one in children}
-    assert found == {"paid 1": {"id": "sender", "seq": 0}, "paid 2": {"id": "sender", "seq": 1}}
+    assert found == {f"paid {n + 1}": link_to(session.store.chain, "sender", n) for n in range(2)}
 
 
 def test_an_mcp_tool_call_carries_it() -> None:

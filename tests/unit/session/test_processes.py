@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lctl.kinship import link_of, link_to, text_of
 from lctl.session import LCTLSession
 from lctl.session.concurrency import processes
 from tests.warm.starting import python_path
@@ -150,7 +151,8 @@ print(*pids)
     for n, pid in enumerate(pids):
         child = load(folder / f"run-{pid}.lctl.json")
         assert child["chain"].pop("seed") != parent["chain"]["seed"]
-        assert child["chain"] == {"id": f"c-{pid}", "parent": {"id": "c", "seq": 2, "lane": f"0.{n + 1}"}}
+        above = {**link_to(parent["chain"], "c", 2), "lane": f"0.{n + 1}"}
+        assert child["chain"] == {"id": f"c-{pid}", "parent": above}
         assert agents(child) == [f"child{n}"] * 3
         assert [e["seq"] for e in child["events"]] == [1, 2, 3]
         assert "step" not in child["events"][0]  # the parent's step 1 is not this chain's
@@ -283,12 +285,9 @@ with LCTLSession(sys.argv[1], sys.argv[1] + ".lctl.json") as session:
 """
     Path("child.py").write_text(code)
     subprocess.run([sys.executable, "child.py", "child"], check=True)
-    assert load(folder / "child.lctl.json")["chain"]["parent"] == {"id": "c", "seq": 2, "lane": "0.1"}
-    assert load(folder / "grandchild.lctl.json")["chain"]["parent"] == {
-        "id": "child",
-        "seq": 1,
-        "lane": "0.1",
-    }
+    child, grandchild = (load(folder / f"{name}.lctl.json")["chain"] for name in ("child", "grandchild"))
+    assert child["parent"] == {**link_to(session.store.chain, "c", 2), "lane": "0.1"}
+    assert grandchild["parent"] == {**link_to(child, "child", 1), "lane": "0.1"}
 
 
 def test_the_environment_is_left_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,9 +295,10 @@ def test_the_environment_is_left_as_it_was(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv(processes.VARIABLE, "outer:7")
     first = LCTLSession("a", "a.lctl.json")
     second = LCTLSession("b", "b.lctl.json")
-    assert os.environ[processes.VARIABLE] == "b:0"
+    told = text_of(link_to(second.store.chain, "b", 0))
+    assert os.environ[processes.VARIABLE] == told
     first.close()
-    assert os.environ[processes.VARIABLE] == "b:0"
+    assert os.environ[processes.VARIABLE] == told
     second.close()
     assert os.environ[processes.VARIABLE] == "outer:7"
     assert load(folder / "a.lctl.json")["chain"]["parent"] == {"id": "outer", "seq": 7}
@@ -332,10 +332,11 @@ def test_a_child_with_an_older_environment_is_linked_to_the_newest_seq(folder: P
             text=True,
             check=True,
         )
-        assert told.stdout.strip() == "c:2:0.1"
+        link = link_to(session.store.chain, "c", 2)
+        assert told.stdout.strip() == text_of({**link, "lane": "0.1"})
         with LCTLSession("inner", "inner.lctl.json") as inner:
-            assert inner.parent == {"id": "c", "seq": 2}
-        assert env["LCTL_PARENT"] == "c:0"
+            assert inner.parent == link
+        assert link_of(env["LCTL_PARENT"]) == {**link, "seq": 0}
 
 
 def test_an_environment_that_is_read_while_a_session_closes(

@@ -11,6 +11,7 @@ import pytest
 
 import lctl
 from lctl.errors import LogNotFound, UsageError
+from lctl.kinship import link_to
 from lctl.session import Session
 from tests.unit.conversation.events import event
 from tests.unit.sessions.forking import ANSWER, CALLS, RESULTS, SEEDS, Forked, fork, path
@@ -31,9 +32,9 @@ def test_s13_a_fork_begins_with_the_messages_up_to_there(path: Path, fork: Forke
     assert f.totals == (0, 0, 0, 0, None, 0)
     assert f.inherited == (1, 10, 2, 0, 0.5, 0)
     header = lctl.load(f.log.path).log.chain
+    above = lctl.load(path)
     assert header["parent"] == {
-        "id": lctl.load(path).id,
-        "seq": 9,
+        **link_to(above.log.chain, above.id, 9),
         "message_id": "S/5",
         "log": "run.lctl.json",
     }
