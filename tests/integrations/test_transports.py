@@ -160,6 +160,17 @@ def test_a_redirect_that_is_not_followed(server: Any, make: Any, log: Any) -> No
     assert error["context"]["status"] == 307
 
 
+def test_a_number_beyond_floats(server: Any, make: Any, log: Any) -> None:
+    """The SDK reads past it; so the call is a success, with its answer."""
+    httpx = pytest.importorskip("httpx")
+    body = json.dumps(make.chat("Hello")).encode()
+    server.replies = [make.Reply(body[:-1] + b',"extra":1e400}')]
+    assert httpx.post(server.url + PATH, json=ASK).status_code == 200
+    [(_, end)] = log.steps()
+    assert (end["outcome"], end["tokens"]["output"]) == ("success", 5)
+    assert [m["content"] for m in log.of("message") if m["role"] == "assistant"] == ["Hello"]
+
+
 def test_a_body_with_a_byte_order_mark(server: Any, make: Any, log: Any) -> None:
     """Some gateways on Windows send one; the SDKs read past it."""
     httpx = pytest.importorskip("httpx")
