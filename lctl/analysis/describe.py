@@ -99,7 +99,7 @@ def _message(data: Data) -> str:
     if not text(data.get("role")) and text(data.get("message_id")):
         return _more_of(data)
     role = plain(text(data.get("role")) or "?", 20)
-    words = words_of(content_of(data))
+    words = words_of(content_of(data)) or text(data.get("refusal"))
     calls = ", ".join(names_of_calls(data))
     shown = f" {quoted(words, _WORDS)}" if words else ""
     copied = text(data.get("copy_of"))
@@ -116,6 +116,7 @@ def _message(data: Data) -> str:
 def _more_of(data: Data) -> str:
     """An event that goes on with a message that an earlier one has begun."""
     words, status = words_of(content_of(data)), text(data.get("status"))
+    words = words or text(data.get("refusal"))
     how = "completes" if status == "complete" else "of"
     return (
         f" {how} {plain(text(data.get('message_id')), 40)}"

@@ -25,7 +25,7 @@ def words_of(content: object) -> str:
         if isinstance(part, str):
             words.append(part)
         elif isinstance(part, dict):
-            inner = part.get("text", part.get("content", part.get("output")))
+            inner = part.get("text", part.get("content", part.get("output", part.get("refusal"))))
             kind = text(part.get("type")) or next((key for key in _UNTYPED if key in part), "")
             if kind in ("tool_use", "function_call", "functionCall", "toolUse"):
                 continue
@@ -42,7 +42,8 @@ def words_of(content: object) -> str:
 def names_of_calls(data: Mapping[str, Any]) -> list[str]:
     """Names of the tools it calls; "?" of a call without one."""
     calls = data.get("tool_calls")
-    names = []
+    legacy = data.get("function_call")
+    names = [text(legacy.get("name")) or "?"] if isinstance(legacy, dict) else []
     for call in calls if isinstance(calls, list) else []:
         inner = call.get("function") if isinstance(call, dict) else None
         name = (

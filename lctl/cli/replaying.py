@@ -108,9 +108,9 @@ def _chosen(wanted: str | None, types: str | None) -> Test | None:
 
 
 def state_at(screen: Screen, log: Log, seq: int) -> None:
-    from lctl.state.reducer import fold
+    from lctl.state.reducer import fold, initial
 
-    state = fold(log.events(stop=seq + 1))
+    state = fold(log.events(stop=seq + 1), initial(log.id))
     if screen.json:
         from lctl.state.summary import state_to_dict
 

@@ -43,7 +43,15 @@ def read(data: Bytes, *, path: str | None, name: str, cut: str = "") -> Log:
         if found is None:
             raise
         return found
-    return log if len(log) else _read_headless(data, path, name, cut) or log
+    if len(log) or _has_header(data):
+        return log
+    return _read_headless(data, path, name, cut) or log
+
+
+def _has_header(data: Bytes) -> bool:
+    """Whether the header can be read, though there is no event below it that can be."""
+    found = layout(data)
+    return found is not None and bool(found.header)
 
 
 def _read_headless(data: Bytes, path: str | None, name: str, cut: str) -> Log | None:

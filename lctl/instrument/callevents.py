@@ -82,8 +82,13 @@ def add_answer(end: dict[str, Any], answer: ModelAnswer, ids: list[str]) -> None
 
 def no_answer(attempt: Attempt) -> dict[str, Any] | None:
     """The error of a 200 or 204 whose body, read to its end, says nothing that belongs to an answer: a page
-    of a proxy, another service's JSON, bytes that nobody here can decode."""
-    if attempt.status not in (200, 204) or attempt.closed_early or attempt.left:
+    of a proxy, another service's JSON, bytes that nobody here can decode. And that of a redirect which the
+    client has not followed."""
+    status = attempt.status or 0
+    if 300 <= status < 400:
+        there = attempt.headers.get("location")
+        return read_error(status, f"HTTP status {status}" + (f", sent on to {there}" if there else ""))
+    if status not in (200, 204) or attempt.closed_early or attempt.left:
         return None
     body = b"".join(attempt.body)
     said = loads_or_none(body)

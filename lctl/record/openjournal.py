@@ -74,7 +74,11 @@ class OpenJournal(WrittenJournal):
             OSError: it is none of the disk's; a signal handler of the program raised it here.
         """
         let_through(error)
-        return RecordingError(f"{self.path}: cannot be written ({error.strerror or error})")
+        said = error.strerror or str(error)
+        if isinstance(error, FileExistsError | NotADirectoryError):
+            file = next((place for place in self.path.parents if os.path.isfile(place)), None)  # noqa: PTH113
+            said = said if file is None else f"{file} is a file, not a folder"
+        return RecordingError(f"{self.path}: cannot be written ({said})")
 
     def _write_whole(self, fd: int, block: bytes | bytearray, done: int = 0) -> None:
         """Write what follows the first `done` bytes; the kernel may take less than it is given."""

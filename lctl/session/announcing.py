@@ -68,6 +68,11 @@ def run_again() -> str:
     return f"lctl: a rerun has to run again: {', '.join(names)}; 'lctl doctor' says why\n"
 
 
+def lost(count: int) -> str:
+    """A line for the events that the log did not take, as on a full disk: it may have no room to say so."""
+    return f"lctl: {count} event{'' if count == 1 else 's'} could not be written to it\n" if count else ""
+
+
 def is_program() -> bool:
     """Whether this process is the one that `lctl run` became."""
     return os.environ.get("LCTL_RUN") == str(os.getpid())

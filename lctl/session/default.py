@@ -226,7 +226,8 @@ def close() -> None:
         return
     session.close()
     if session.last_seq:
-        announcing.say(ending.Closed.of(session), announcing.run_again(), _enabled_in)
+        more = announcing.lost(session.lost) + announcing.run_again()
+        announcing.say(ending.Closed.of(session), more, _enabled_in)
 
 
 def say_own() -> None:

@@ -147,6 +147,30 @@ def test_good_status_without_an_answer(
     assert (error["message"], error["context"]["status"]) == (message, 200)
 
 
+def test_a_redirect_that_is_not_followed(server: Any, make: Any, log: Any) -> None:
+    """The client gets it as its answer, which is none of a model; one that is followed is no failure."""
+    httpx = pytest.importorskip("httpx")
+    there = make.Reply(b"", status=307, headers={"location": server.url + PATH})
+    server.replies = [there, there, make.Reply(make.chat("Hello"))]
+    assert httpx.post(server.url + PATH, json=ASK).status_code == 307
+    assert httpx.post(server.url + PATH, json=ASK, follow_redirects=True).status_code == 200
+    assert [end["outcome"] for _, end in log.steps()] == ["error", "success"]
+    [error] = log.of("error")
+    assert error["message"] == f"HTTP status 307, sent on to {server.url + PATH}"
+    assert error["context"]["status"] == 307
+
+
+def test_a_number_beyond_floats(server: Any, make: Any, log: Any) -> None:
+    """The SDK reads past it; so the call is a success, with its answer."""
+    httpx = pytest.importorskip("httpx")
+    body = json.dumps(make.chat("Hello")).encode()
+    server.replies = [make.Reply(body[:-1] + b',"extra":1e400}')]
+    assert httpx.post(server.url + PATH, json=ASK).status_code == 200
+    [(_, end)] = log.steps()
+    assert (end["outcome"], end["tokens"]["output"]) == ("success", 5)
+    assert [m["content"] for m in log.of("message") if m["role"] == "assistant"] == ["Hello"]
+
+
 def test_a_body_with_a_byte_order_mark(server: Any, make: Any, log: Any) -> None:
     """Some gateways on Windows send one; the SDKs read past it."""
     httpx = pytest.importorskip("httpx")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +16,8 @@ def loads(data: bytes) -> Any:
     """The JSON value of `data`.
 
     Takes what strict parsers refuse and real clients send: bytes that are not UTF-8, lone surrogates
-    (they become "?"), NaN and Infinity (they become null), a byte order mark, UTF-16 and UTF-32.
+    (they become "?"), NaN, Infinity and numbers beyond floats (they become null), a byte order mark, UTF-16
+    and UTF-32.
 
     Raises:
         ValueError: not JSON even so, or nested too deep.
@@ -26,7 +28,9 @@ def loads(data: bytes) -> Any:
         pass
     try:
         value = json.loads(
-            data.decode(json.detect_encoding(data), "replace"), parse_constant=without_constants
+            data.decode(json.detect_encoding(data), "replace"),
+            parse_constant=without_constants,
+            parse_float=within_floats,
         )
         return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:
@@ -36,6 +40,12 @@ def loads(data: bytes) -> Any:
 def without_constants(name: str) -> None:
     """NaN and Infinity, which JSON does not have."""
     return
+
+
+def within_floats(number: str) -> float | None:
+    """None for `1e400`, which Python's parser takes for infinite."""
+    value = float(number)
+    return value if math.isfinite(value) else None
 
 
 def loads_or_none(data: bytes) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from lctl.instrument.codecs.bodies import without_constants
+from lctl.instrument.codecs.bodies import within_floats, without_constants
 from lctl.interrupts import let_through
 
 #: What tells apart the texts of one event, and of events that take turns.
@@ -23,7 +23,9 @@ def holds_half(data: bytes) -> bool:
 def read_with_halves(data: bytes) -> Any:
     """The JSON value with such halves as they are; None of what is no JSON."""
     try:
-        return json.loads(data.decode("utf-8", "replace"), parse_constant=without_constants)
+        return json.loads(
+            data.decode("utf-8", "replace"), parse_constant=without_constants, parse_float=within_floats
+        )
     except (ValueError, RecursionError) as error:
         let_through(error)
         return None

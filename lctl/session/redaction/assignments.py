@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,11 +27,19 @@ def normal(name: str) -> str:
 
 
 def assigned_secrets(
-    text: str, forms: Forms, is_secret_name: Callable[[str], bool], allowed: frozenset[str]
+    text: str,
+    names: Iterable[re.Match[str]],
+    forms: Forms,
+    is_secret_name: Callable[[str], bool],
+    allowed: frozenset[str],
 ) -> Iterator[tuple[int, int, str]]:
-    """Start, end and kind of each value of `text` that its name says is a secret, in order."""
+    """Start, end and kind of each value of `text` that its name says is a secret, in order.
+
+    Args:
+        names: where the text says one (`Forms.names`).
+    """
     done = 0
-    for named in _outside_placeholders(text, forms):
+    for named in _outside_placeholders(text, names):
         if named.start() < done:
             continue
         found = forms.value.match(text, named.end())
@@ -45,13 +53,13 @@ def assigned_secrets(
         yield found.start("secret"), done, normal(named[0])
 
 
-def _outside_placeholders(text: str, forms: Forms) -> Iterator[re.Match[str]]:
+def _outside_placeholders(text: str, names: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:
     """The names in a text, but for those in a placeholder: it says `token:`, too."""
     if _MARK not in text:
-        yield from forms.names(text)
+        yield from names
         return
     opened = closed = seen = 0  # each stretch is looked at once: a log may say "token" in all its lines
-    for named in forms.names(text):
+    for named in names:
         start = named.start()
         opened = max(opened, text.rfind(_MARK, max(seen - len(_MARK) + 1, 0), start) + 1)
         closed = max(closed, text.rfind("]", seen, start) + 1)

@@ -55,7 +55,7 @@ _DRESS = r"(?:\*\*|__|\x1b\[[0-9;]*m)*"
 _TYPED = r"\??:[ \t]*[&\w.\[\]]+(?:[ \t]*\|[ \t]*\w+)*[ \t]*="
 #: What comes between such a name and its value, and the value. Quotes may be escaped any number of times.
 VALUE = (
-    rf"(?P<quote>\\*[\"'])?{_DRESS}(?P<sign>\s*(?:{_TYPED}|=>|->|:=|={{1,3}}|%3[Dd]|:)\s*|\s+){_DRESS}\s*"
+    rf"(?P<quote>\\*[\"'])?{_DRESS}(?P<sign>\s*(?:{_TYPED}|=>|->|:=|={{1,3}}|%3[Dd]|:)\s*(?!\s)|\s+(?!\s)){_DRESS}\s*"
     r"(?:[bBrRfFuU]{1,2}(?=\\*[\"']))?(?P<open>\\*[\"'])?"
     r"(?P<secret>(?(open)[^\"'\\\r\n]+|[^\s\"'\\&;,)}\]]+))"
 )
@@ -85,6 +85,12 @@ _BESIDE = r"(?:\s+[\w:-]{1,32}=\\*[\"'][^\"'\\<>]{0,64}\\*[\"']){0,3}"
 ATTRIBUTES = (
     r"\b(?:key|name|id)=\\*[\"'](?P<name>[^\"'\\<>]{1,64})\\*[\"']"
     rf"{_BESIDE}\s+value=\\*[\"'](?P<secret>[^\"'\\<>\r\n]{{4,}})"
+)
+#: A member of JSON that is in a URL, however often it was encoded.
+_AGAIN = r"%(?:25){0,3}"
+ENCODED = (
+    rf"22(?P<name>[\w.-]{{1,64}}){_AGAIN}22(?:{_AGAIN}20|\+)*(?::|{_AGAIN}3[Aa])(?:{_AGAIN}20|\+)*{_AGAIN}22"
+    rf"(?P<secret>(?:[^\s\"'&%]|%(?!(?:25){{0,3}}(?:22|5[Cc])))+)"
 )
 #: A row of two cells in a table of Markdown.
 ROW = (

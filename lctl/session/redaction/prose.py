@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from lctl.session.redaction import inserts, markup, tables
 from lctl.session.redaction.assignments import assigned_secrets
+from lctl.session.redaction.cells import Cell
 from lctl.session.redaction.placeholders import Placeholders
 
 
@@ -48,9 +50,11 @@ class Prose:
             text = forms.attributes.sub(self._attribute, text)
         if "|" in text:
             text = forms.row.sub(self._row, text)
+        if "22%" in text or "22:" in text:
+            text = forms.encoded.sub(self._named, text)
         if "cookie" in lowered:
             text = forms.cookies.sub(self._header_of_cookies, text)
-        return self._assignments(text)
+        return self._assignments(self._tables(text, lowered))
 
     def _matched(self, match: re.Match[str], kind: str) -> str:
         whole = match[0]
@@ -92,15 +96,40 @@ class Prose:
         before = found[0][: found.start("cookies") - found.start()]
         return before + self._placeholders.cookies(found["cookies"], is_set=bool(found["set"]))
 
+    def _tables(self, text: str, lowered: str) -> str:
+        """Without the secrets of columns. Few texts that say a name have lines below it, or are such."""
+        is_name = self._placeholders.has_name
+        if "insert" in lowered or "stdin" in lowered:
+            text = self._cells(text, inserts.secret_cells(text, lowered, is_name))
+            text = self._cells(text, inserts.dumped_cells(text, lowered, is_name))
+        if "<t" in lowered and ("<th" in lowered or "<td" in lowered):
+            text = self._cells(text, markup.secret_cells(text, is_name))
+        return text
+
+    def _cells(self, text: str, found: Iterable[Cell]) -> str:
+        return _replaced(text, found, self._placeholders.named)
+
     def _assignments(self, text: str) -> str:
         placeholders = self._placeholders
-        pieces: list[str] = []
-        done = 0
-        found = assigned_secrets(text, placeholders.forms, placeholders.has_name, placeholders.allowed)
-        for start, end, kind in found:
-            pieces += text[done:start], placeholders.of(text[start:end], kind)
-            done = end
-        return "".join(pieces) + text[done:] if pieces else text
+        names: Iterable[re.Match[str]] = placeholders.forms.names(text)
+        if "\n" in text or "\\n" in text:
+            names = list(names)
+            below = tables.secret_cells(text, [name.start() for name in names], placeholders.has_name)
+            without = self._cells(text, below)
+            if without is not text:
+                text, names = without, placeholders.forms.names(without)
+        found = assigned_secrets(text, names, placeholders.forms, placeholders.has_name, placeholders.allowed)
+        return _replaced(text, found, placeholders.of)
+
+
+def _replaced(text: str, found: Iterable[Cell], placed: Callable[[str, str], str]) -> str:
+    """The text with what `placed(secret, kind)` gives for each secret; itself if there is none."""
+    pieces: list[str] = []
+    done = 0
+    for start, end, kind in found:
+        pieces += text[done:start], placed(text[start:end], kind)
+        done = end
+    return "".join(pieces) + text[done:] if pieces else text
 
 
 def is_user_and_password(encoded: str, *, is_text: bool = False) -> bool:

@@ -17,9 +17,11 @@ import orjson
 
 from lctl.errors import UsageError
 from lctl.session.redaction.assignments import normal
+from lctl.session.redaction.cells import is_secret_cell
 from lctl.session.redaction.pieces import Piece, bytes_of, delimited, fitted, pieces_of
 from lctl.session.redaction.placeholders import Placeholders
 from lctl.session.redaction.prose import Prose, is_user_and_password
+from lctl.session.redaction.rows import columns_above, columns_beside
 from lctl.session.redaction.suspicion import suspicion
 
 #: Under which an object has the secret that it stands for.
@@ -163,6 +165,9 @@ class Redactor:
             and self._placeholders.has_name(named)
         ):
             value = {**value, "value": self._placeholders.named(value["value"], named)}
+        if found := columns_beside(value, self._placeholders.has_name):
+            rows, columns = found
+            value = {**value, rows: self._rows(value[rows], columns)}
         sampled = "logprob" in value  # there a "token" is a piece of text
         return {
             self.text(name): item if sampled and name == "token" else self.value(item, name)
@@ -175,7 +180,7 @@ class Redactor:
             return value
         return {
             key: self._placeholders.named(item, name)
-            if key.lower() in _HOLDERS and isinstance(item, str)
+            if (key.lower() in _HOLDERS or key.isdigit()) and isinstance(item, str)
             else item
             for key, item in value.items()
         }
@@ -186,11 +191,30 @@ class Redactor:
                 return [value[0], self._placeholders.named(value[1], said)]  # one header of a list of headers
             if isinstance(value[1], dict) and "$bytes" in value[1]:
                 return [value[0], self._whole_bytes(value[1], said)]
+        if columns := columns_above(value, self._placeholders.has_name):
+            value = [value[0], *self._rows(value[1:], columns)]
         made = [self.value(item, name if isinstance(item, str | dict) else None) for item in value]
         for n, (option, given) in enumerate(pairwise(value), 1):  # of a command line
             if isinstance(option, str) and isinstance(given, str) and self._is_secret_option(option, given):
                 made[n] = self._placeholders.named(given, option.lstrip("-"))
         return made
+
+    def _rows(self, rows: list[Any], columns: dict[int, str]) -> list[Any]:
+        """Rows of a table without what is in the columns of secrets."""
+        return [
+            [
+                self.value(cell, columns[n]) if n in columns and self._is_told(cell, columns[n]) else cell
+                for n, cell in enumerate(row)
+            ]
+            if isinstance(row, list)
+            else row
+            for row in rows
+        ]
+
+    @staticmethod
+    def _is_told(cell: Any, name: str) -> bool:
+        """Whether a cell is a secret: a table may be of a grammar's tokens, too."""
+        return not isinstance(cell, str) or " " in cell or is_secret_cell(cell, name)
 
     def _is_secret_option(self, option: str, given: str) -> bool:
         return (

@@ -56,6 +56,7 @@ class Forms:
     form_field: re.Pattern[str] = _compiled(names.FORM_FIELD)
     element: re.Pattern[str] = _compiled(names.ELEMENT)
     attributes: re.Pattern[str] = _compiled(names.ATTRIBUTES)
+    encoded: re.Pattern[str] = _compiled(names.ENCODED)
     row: re.Pattern[str] = _compiled(names.ROW)
     no_secret: re.Pattern[str] = _compiled(names.NO_SECRET)
     placeholder: re.Pattern[str] = _compiled(names.PLACEHOLDER)

@@ -106,6 +106,17 @@ def _line(type: str, agent: str = "a", /, **data: Any) -> str:
             },
             'message assistant "It is 21. Warm."',
         ),
+        ("message", {"role": "assistant", "content": None, "refusal": "No."}, 'message assistant "No."'),
+        (
+            "message",
+            {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
+            'message assistant "No."',
+        ),
+        (
+            "message",
+            {"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": "{}"}},
+            "message assistant -> look",
+        ),
         ("message", {"role": "user", "copy_of": "m2"}, "message user as m2"),
         ("message", {"role": "assistant", "content": "x" * 80}, f'message assistant "{"x" * 59}…"'),
         (

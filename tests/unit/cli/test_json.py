@@ -43,6 +43,8 @@ def test_state(made: Path, lctl: Cli) -> None:
     """The state at a seq, and one event with its model call."""
     at = one(lctl, "replay", "--to-seq", "10", "review")
     assert (at["seq"], at["agent"], sorted(at["state"]["facts"])) == (10, "code-analyzer", ["F1", "F2"])
+    assert at["state"] == one(lctl, "show", "review", "10")["state"]
+    assert at["state"]["chain_id"] == "review-1"
     shown = one(lctl, "show", "chat", "12")
     assert shown["event"] == logs.assistant()[11]
     assert [m["data"]["role"] for m in shown["call"]["prompt"]] == ["system", "user", "assistant", "tool"]

@@ -212,6 +212,9 @@ def test_an_event_nested_too_deeply_costs_itself_only() -> None:
     log = open_log(raw_lines(row(1), deep, row(3)))
     assert seqs(log) == [1, 3]
     assert told(log)[0] == "line 3: nested too deeply; left out"
+    log = open_log(raw_lines(deep.replace(b'"seq":2', b'"seq":1')))
+    assert seqs(log) == [] and log.id == open_log(raw_lines(row(1))).id != ""
+    assert told(log)[0] == "line 2: nested too deeply; left out"
 
 
 def test_a_large_closed_journal_is_trusted_until_it_proves_wrong(tmp_path: Path) -> None:

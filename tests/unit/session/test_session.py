@@ -284,6 +284,40 @@ def test_old_names_of_token_counts(session: LCTLSession, events: Events) -> None
     }
 
 
+def test_a_folder_for_logs_that_is_a_file(folder: Path) -> None:
+    """Said as what it is; the program runs as without lctl."""
+    (folder / "taken").touch()
+    code = "import lctl; lctl.auto_instrument(); lctl.get_session(); print('done')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**_quiet_environment(), "LCTL_DIR": str(folder / "taken")},
+    )
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    assert "taken is a file, not a folder" in done.stderr and "doctor" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
+def test_at_exit_it_is_said_how_much_a_full_disk_has_cost(folder: Path) -> None:
+    """The log has no room to say so itself."""
+    code = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+import lctl
+lctl.auto_instrument()
+session = lctl.get_session()
+resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+for n in range(20):
+    session.add_fact(f"F{n}", "x" * 300)
+print(session.lost)
+"""
+    environment = _quiet_environment()
+    environment.pop("LCTL_QUIET", None)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert f"lctl: {int(done.stdout)} events could not be written to it\n" in done.stderr
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
 @pytest.mark.parametrize("durability", ["process", "buffered", "power"])
 def test_a_full_disk_is_one_line_whatever_fails_for_it(durability: str, folder: Path) -> None:
@@ -329,6 +363,7 @@ with LCTLSession("c", "run.lctl.json") as session:
     lost, last = map(int, done.stdout.split())
     assert lost > 5 and last > 5
     assert done.stderr.count("could not record events") == 1
+    assert "this is in no log" in done.stderr and "doctor" not in done.stderr
     with LCTLSession(path="run.lctl.json") as again:
         assert again.last_seq == last
 

@@ -335,8 +335,8 @@ class TestRequests:
         """What a server will refuse is recorded all the same."""
         found = find("POST", URL, {})
         assert found is not None
-        body = b'{"messages":["a",{"content":"b"},{"role":"user","content":"\\ud800"}],"x":NaN}'
+        body = b'{"messages":["a",{"content":"b"},{"role":"user","content":"\\ud800"}],"x":NaN,"y":1e400}'
         request = found[0].read_request(found[1], URL, body)
         assert [message["role"] for message in request.messages] == ["unknown", "unknown", "user"]
         assert request.messages[2]["content"] == "?"
-        assert request.params == {"x": None}
+        assert request.params == {"x": None, "y": None}

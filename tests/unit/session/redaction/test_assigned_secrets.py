@@ -38,7 +38,8 @@ def test_a_text_that_says_token_in_every_line_is_looked_at_once(end: str) -> Non
     work = []
     for lines in (100, 400):
         text = _log_of(lines, end)
-        list(assigned_secrets(text, Forms(), lambda name: True, frozenset()))
+        forms = Forms()
+        list(assigned_secrets(text, forms.names(text), forms, lambda name: True, frozenset()))
         work.append(text.characters)
     assert work[1] <= 4 * work[0] + 100
     assert work[1] <= 3 * len(_log_of(400, end))

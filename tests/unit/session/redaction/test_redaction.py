@@ -255,7 +255,7 @@ KEPT: list[Any] = [
     "records are identified by 'user_id' or identified by \"name\"; a user is identified by 'id'",
     '<option name="token" value="maximum"/> <add key="Theme" value="dark9mode"/> <a name="q" value="a1b2">',
     "| Password | Description |\n|---|---|\n| password | string |\n| token | required |\n| api_key | a/b |",
-    "| Name | Password | Role |\n|---|---|---|\n| secret | abc1234def | x |",
+    "| Name | Password | Role |\n|---|---|---|\n| secret | the one of bob | x |\n| bob | string | a1b2c3d4 |",
     {"token": {"type": "identifier", "value": "x1y2z3"}, "secret": {"name": "db1", "version": "v2"}},
     {"properties": {"password": {"type": "string", "default": "none", "title": "Value"}}},
     "dapi is an API; hvs. is a beginning; 1//0 is no number; 1//2 is; eyJ0eXBlIjo and nothing more",
