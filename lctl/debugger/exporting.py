@@ -23,13 +23,14 @@ from lctl.analysis.run import Run as Recorded
 from lctl.analysis.runends import read_run
 from lctl.analysis.wording import plural
 from lctl.codec import Log
+from lctl.debugger import pagetalk
 from lctl.debugger.failing import Refused
 from lctl.debugger.opened import Opened
 from lctl.debugger.packing import Packing
 from lctl.debugger.shapes.common import Row
-from lctl.debugger.shapes.conversation import Call, Calls
+from lctl.debugger.shapes.conversation import Call, Calls, Conversations
 from lctl.debugger.shapes.runs import RunHeader, Session
-from lctl.debugger.views import calldiff, calls, conversations, costs, events, flow, messages, state
+from lctl.debugger.views import calldiff, calls, costs, events, flow, messages, state
 from lctl.debugger.views.aside import TYPES
 from lctl.debugger.views.header import header_of
 from lctl.debugger.views.rows import events_from, row
@@ -40,7 +41,6 @@ _STATES = 2000
 _ROWS = 50_000
 _BYTES = 48 << 20  # of events in full
 _ON_THE_WIRE = frozenset({"exchange", *TYPES})
-_LEAVES = 200
 _CALLS = 500
 _POLICY = (
     "default-src 'none'; script-src 'sha256-{hash}'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -99,12 +99,17 @@ def answers(log: Log) -> dict[str, Any]:
     sampled = seqs[:: max(1, -(-len(seqs) // _STATES))]
     if seqs and sampled[-1] != seqs[-1]:
         sampled.append(seqs[-1])
-    listed = conversations.conversations(run, conversations.ConversationsAsked(limit=1000))
+    last = seqs[-1] if seqs else run.log.last_seq
+    listed = pagetalk.listed(run, last)
     called = calls.calls(run, calls.CallsAsked(limit=_CALLS))
     packing = Packing()
     views, diffs = _read(run, called.calls, packing)
+    talk = pagetalk.talk_of(run, listed.conversations, last, packing)
     whole = _whole(run, rows, packing)
-    header = _header(run, rows, len(whole), packing.left_out, called)
+    notes = [*_lacking(run, rows, len(whole), called, listed, talk)]
+    if packing.left_out:
+        notes.append(f"{plural(packing.left_out, 'early call')} without the request as Python and curl")
+    header = _noted(_header(run, rows), notes)
     made: dict[str, Any] = {
         "format": 1,
         "session": Session(
@@ -119,10 +124,7 @@ def answers(log: Log) -> dict[str, Any]:
         "flow": flow.flow(run, flow.FlowAsked()),
         "steps": flow.steps(run, flow.StepsAsked()),
         "conversations": listed,
-        "conversation": {
-            leaf: packing.conversation(view)
-            for leaf, view in _paths(run, [one.leaf for one in listed.conversations])
-        },
+        "talk": talk,
         "calls": called,
         "call": views,
         "costs": costs.costs(run, costs.CostsAsked()),
@@ -178,38 +180,40 @@ def _whole(run: Opened, rows: list[Row], packing: Packing) -> dict[str, Any]:
     return dict(reversed(whole.items()))
 
 
-def _header(run: Opened, rows: list[Row], whole: int, left_out: int, called: Calls) -> RunHeader:
-    """As far as the page holds the log, and what it says of the rest."""
+def _header(run: Opened, rows: list[Row]) -> RunHeader:
+    """As far as the page holds the log."""
     header = header_of(run, _recorded(run), [])
-    notes = []
-    if len(run.log) > len(rows):
-        notes.append(f"this page holds the first {len(rows):,} of {len(run.log):,} events")
-    if whole < len(rows):
-        notes.append(f"{plural(len(rows) - whole, 'large event')} without what was said in them")
-    if called.total > len(called.calls):
-        some = f"the first {len(called.calls):,} of {called.total:,} calls"
-        notes.append(f"this page holds what {some} read and answered")
-    if left_out:
-        notes.append(f"{plural(left_out, 'early call')} without the request as Python and curl")
-    if not notes:
+    if len(run.log) == len(rows):
         return header
     last = rows[-1].seq
+    return msgspec.structs.replace(header, last_seq=last, end_seq=min(last, header.end_seq))
+
+
+def _noted(header: RunHeader, notes: list[str]) -> RunHeader:
+    """With what the page says of the rest."""
+    if not notes:
+        return header
     notes[-1] += ": 'lctl debug' shows all"
-    return msgspec.structs.replace(
-        header, notes=[*header.notes, *notes], last_seq=last, end_seq=min(last, header.end_seq)
-    )
+    return msgspec.structs.replace(header, notes=[*header.notes, *notes])
 
 
-def _paths(run: Opened, leaves: list[str]) -> Iterator[tuple[str, Any]]:
-    """The paths to the ends of all branches."""
-    seen: set[str] = set()
-    for leaf in leaves:
-        found = conversations.conversation(run, conversations.ConversationAsked(leaf=leaf, limit=2000))
-        for id in [leaf, *(branch.leaf for branch in found.branches)]:
-            if id not in seen and len(seen) < _LEAVES:
-                seen.add(id)
-                asked = conversations.ConversationAsked(leaf=id, limit=2000)
-                yield id, conversations.conversation(run, asked)
+def _lacking(
+    run: Opened, rows: list[Row], whole: int, called: Calls, listed: Conversations, talk: dict[str, Any]
+) -> Iterator[str]:
+    """What there is no room for."""
+    if len(run.log) > len(rows):
+        yield f"this page holds the first {len(rows):,} of {len(run.log):,} events"
+    if whole < len(rows):
+        yield f"{plural(len(rows) - whole, 'large event')} without what was said in them"
+    held, rest = len(talk["places"]), talk["lacking"]
+    if rest:
+        yield f"this page holds the last {held:,} of {held + rest:,} messages"
+    if listed.total > len(listed.conversations):
+        some = f"the last {len(listed.conversations):,} of {listed.total:,}"
+        yield f"this page lists {some} conversations"
+    if called.total > len(called.calls):
+        some = f"the first {len(called.calls):,} of {called.total:,} calls"
+        yield f"this page holds what {some} read and answered"
 
 
 def _recorded(run: Opened) -> Recorded:
