@@ -10,10 +10,10 @@ import base64
 import gzip
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -25,6 +25,7 @@ from lctl.analysis.wording import plural
 from lctl.codec import Log
 from lctl.debugger import pagetalk
 from lctl.debugger.failing import Refused
+from lctl.debugger.heldlog import held
 from lctl.debugger.opened import Opened
 from lctl.debugger.packing import Packing
 from lctl.debugger.shapes.common import Row
@@ -35,6 +36,7 @@ from lctl.debugger.views.aside import TYPES
 from lctl.debugger.views.header import header_of
 from lctl.debugger.views.rows import events_from, row
 from lctl.errors import LctlError
+from lctl.state.timeline import Timeline
 
 STATIC = Path(__file__).parent / "static"
 _STATES = 2000
@@ -42,6 +44,8 @@ _ROWS = 50_000
 _BYTES = 48 << 20  # of events in full
 _ON_THE_WIRE = frozenset({"exchange", *TYPES})
 _CALLS = 500
+_EVERY = 16  # events from one kept state to the next: the states of all of them are asked for
+_STEP = 100  # events from one word on how far it is to the next
 _POLICY = (
     "default-src 'none'; script-src 'sha256-{hash}'; style-src 'unsafe-inline'; img-src data: blob:; "
     "font-src data:; base-uri 'none'; form-action 'none'"
@@ -50,13 +54,20 @@ _SCRIPT = re.compile(r'<script[^>]*\bsrc="([^"]+)"[^>]*></script>')
 _STYLE = re.compile(r'<link[^>]*\brel="stylesheet"[^>]*\bhref="([^"]+)"[^>]*/?>')
 
 
-def page_of(log: Log) -> str:
+Value = TypeVar("Value")
+#: Told how much of a page has been made, 0 to 1.
+Tell = Callable[[float], None]
+
+
+def page_of(log: Log, tell: Tell = lambda _: None) -> str:
     """The page with the log in it.
 
     Raises:
         LctlError: the page's files are not installed.
     """
-    return page(answers(log))
+    made = page(answers(log, tell))
+    tell(1.0)
+    return made
 
 
 def page(data: dict[str, Any]) -> str:
@@ -77,8 +88,8 @@ def page(data: dict[str, Any]) -> str:
     html = _SCRIPT.sub("", html)
     html = _STYLE.sub(lambda _: f"<style>{looks}</style>", html)
     html = re.sub(r"<title>.*?</title>", lambda _: head + title, html, count=1)
-    held = f'<script id="lctl-data" type="application/gzip;base64">{packed}</script>'
-    return html.replace("</body>", f'{held}<script type="module">{code}</script></body>')
+    inside = f'<script id="lctl-data" type="application/gzip;base64">{packed}</script>'
+    return html.replace("</body>", f'{inside}<script type="module">{code}</script></body>')
 
 
 def _inline(code: str) -> str:
@@ -89,10 +100,12 @@ def _inline(code: str) -> str:
 # -- answers -------------------------------------------------------------------------------
 
 
-def answers(log: Log) -> dict[str, Any]:
+def answers(log: Log, tell: Tell = lambda _: None) -> dict[str, Any]:
     """Everything the page may ask of a log; messages and requests are in it once (see `packing`)."""
     path = Path(str(log.path)) if log.path not in (None, "-") else Path(log.name)
-    run = Opened(path.name, path, Prices(), log)
+    run = Opened(path.name, path, Prices(), held(log))
+    if not run.is_long:
+        run.timeline = Timeline(run.log, every=_EVERY)
     run.columns_now(patience=600.0)
     rows = [row(run, event, size) for event, size in _some(run)]
     seqs = [one.seq for one in rows]
@@ -105,7 +118,11 @@ def answers(log: Log) -> dict[str, Any]:
     packing = Packing()
     views, diffs = _read(run, called.calls, packing)
     talk = pagetalk.talk_of(run, listed.conversations, last, packing)
-    whole = _whole(run, rows, packing)
+    states = {
+        str(seq): state.state(run, state.StateAsked(at=seq))
+        for seq in _telling(sampled or [0], tell, 0.1, 0.4)
+    }
+    whole = _whole(run, rows, packing, tell)
     notes = [*_lacking(run, rows, len(whole), called, listed, talk)]
     if packing.left_out:
         notes.append(f"{plural(packing.left_out, 'early call')} without the request as Python and curl")
@@ -119,7 +136,7 @@ def answers(log: Log) -> dict[str, Any]:
         "rows": rows,
         "spans": flow.steps(run, flow.StepsAsked(limit=10_000)).spans,
         "seqs": sampled or [0],
-        "states": {str(seq): state.state(run, state.StateAsked(at=seq)) for seq in sampled or [0]},
+        "states": states,
         "events": whole,
         "flow": flow.flow(run, flow.FlowAsked()),
         "steps": flow.steps(run, flow.StepsAsked()),
@@ -137,6 +154,14 @@ def answers(log: Log) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(made, enc_hook=_listed)
     _take_in_images(run, plain)
     return plain
+
+
+def _telling(all: Sequence[Value], tell: Tell, since: float, share: float) -> Iterator[Value]:
+    """Each in turn, which are this share of the work behind what has been done."""
+    for n, one in enumerate(all):
+        if n % _STEP == 0:
+            tell(since + share * n / len(all))
+        yield one
 
 
 def _some(run: Opened) -> Iterator[tuple[Any, int]]:
@@ -163,7 +188,7 @@ def _read(run: Opened, called: list[Call], packing: Packing) -> tuple[dict[str, 
     return views, diffs
 
 
-def _whole(run: Opened, rows: list[Row], packing: Packing) -> dict[str, Any]:
+def _whole(run: Opened, rows: list[Row], packing: Packing, tell: Tell) -> dict[str, Any]:
     """Events in full, as many as fit: what the program did first, then what was on the wire; small before
     large."""
     left, fit = _BYTES, set()
@@ -174,8 +199,7 @@ def _whole(run: Opened, rows: list[Row], packing: Packing) -> dict[str, Any]:
         fit.add(one.seq)
     whole = {
         str(one.seq): packing.event(events.view_of(run, one.seq, packing.instead))
-        for one in reversed(rows)
-        if one.seq in fit
+        for one in _telling([one for one in reversed(rows) if one.seq in fit], tell, 0.5, 0.5)
     }
     return dict(reversed(whole.items()))
 
@@ -205,9 +229,9 @@ def _lacking(
         yield f"this page holds the first {len(rows):,} of {len(run.log):,} events"
     if whole < len(rows):
         yield f"{plural(len(rows) - whole, 'large event')} without what was said in them"
-    held, rest = len(talk["places"]), talk["lacking"]
+    count, rest = len(talk["places"]), talk["lacking"]
     if rest:
-        yield f"this page holds the last {held:,} of {held + rest:,} messages"
+        yield f"this page holds the last {count:,} of {count + rest:,} messages"
     if listed.total > len(listed.conversations):
         some = f"the last {len(listed.conversations):,} of {listed.total:,}"
         yield f"this page lists {some} conversations"
@@ -230,7 +254,7 @@ def _take_in_images(run: Opened, plain: dict[str, Any]) -> None:
     """Images that the page would ask for are in it, by the address it would ask: each once, though every call
     of a conversation has read it."""
     images: dict[str, str | None] = {}
-    waiting: list[Any] = [plain]
+    waiting: list[Any] = [plain["messages"]]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):

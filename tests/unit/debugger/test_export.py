@@ -84,6 +84,28 @@ def test_what_every_call_has_read_is_there_once(tmp_path: Path) -> None:
     assert sizes[1] < 2.5 * sizes[0]
 
 
+def test_it_is_told_how_far_the_page_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "_STEP", 1)
+    told: list[float] = []
+    page_of(open_log(save(tmp_path / "run.lctl.json", review())), told.append)
+    assert told == sorted(told) and len(told) > 40 and told[0] < 0.2 and told[-1] == 1.0
+
+
+def test_an_event_of_a_long_log_costs_no_more_than_one_of_a_short_one(tmp_path: Path) -> None:
+    """And it is not looked for in the file, nor is its state folded anew where nobody asks for it."""
+    costs = []
+    for count in (200, 800):
+        log = Writing()
+        for n in range(count):
+            step = log.add("step_start", kind="tool", intent=f"look {n}")
+            log.add("tool_call", "planner", step, name="grep", arguments={"n": n}, result="x")
+            log.add("step_end", "planner", step, outcome="success")
+        path = save(tmp_path / f"{count}.lctl.json", log.events)
+        _, lines = lines_run(lambda path=path: answers(open_log(path)))  # type: ignore[misc]
+        costs.append(lines / count)
+    assert costs[1] < 1.3 * costs[0]
+
+
 def test_requests_that_have_no_room_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the page would take a request from, it says who has it; the last are there, and the page says
     that others are not."""
