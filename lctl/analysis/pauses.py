@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lctl.analysis.log import Log
+from lctl.errors import LctlError
 from lctl.events import Event
 from lctl.state.times import millis
+
+if TYPE_CHECKING:
+    from lctl.analysis.run import Run
 
 #: Events looked at on either side for one whose time can be read.
 _NEAR = 64
@@ -57,6 +61,26 @@ def pause_of(log: Log) -> Pause:
     if not before or not after or after[0] <= before[-1]:
         return NO_PAUSE
     return Pause(last, before[-1], after[0] - before[-1])
+
+
+def lasted(pause: Pause, seq: int, stated: float) -> float:
+    """How long a run had taken after event `seq`, milliseconds. `stated`: from its earliest timestamp to its
+    latest, as states and summaries have it."""
+    return stated if seq <= pause.seq else round(max(0.0, stated - pause.ms), 3)
+
+
+def duration_of(run: Run) -> float | None:
+    """How long a run took, milliseconds, as `stats` says it; None where its summary does not."""
+    stated = run.summary.get("duration_ms")
+    if isinstance(stated, bool) or not isinstance(stated, int | float):
+        return None
+    if not run.chain.keys() & {"fork", "rerun"}:
+        return float(stated)
+    try:
+        log = run.log()
+        return lasted(pause_of(log), log.last_seq, float(stated))
+    except LctlError:
+        return None
 
 
 def _times(events: Iterable[Event]) -> list[float]:

@@ -72,6 +72,19 @@ class Stats(msgspec.Struct, frozen=True):
         return bool(self.tokens.total) or not self.silent_calls
 
     @property
+    def used_tokens(self) -> int | None:
+        """What the run's model calls used, those answered from the tape too; None where none of them says."""
+        used = self.tokens.total + self.inherited_tokens.total
+        return used if used or self.tokens_known else None
+
+    @property
+    def worth(self) -> float | None:
+        """What the run costs as a whole, US dollars: what a rerun or fork has of its recording is no less of
+        it."""
+        inherited = self.inherited_cost if self.inherited_tokens.total else 0.0
+        return None if self.cost is None or inherited is None else self.cost + inherited
+
+    @property
     def cost_is_partial(self) -> bool:
         return self.cost is not None and bool(self.unpriced or self.silent_calls)
 

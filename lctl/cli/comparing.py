@@ -141,16 +141,12 @@ def _totals(screen: Screen, found: Diff) -> None:
 
 
 def _tokens(totals: Stats) -> str:
-    used = totals.tokens.total + totals.inherited_tokens.total
-    return count(used) if used or totals.tokens_known else "?"
+    used = totals.used_tokens
+    return "?" if used is None else count(used)
 
 
 def _worth(totals: Stats) -> str:
-    """What the run costs, as a whole: what a rerun or fork has of its recording is no less of it."""
-    inherited = totals.inherited_cost if totals.inherited_tokens.total else 0.0
-    if totals.cost is None or inherited is None:
-        return "?"
-    return dollars(totals.cost + inherited)
+    return "?" if totals.worth is None else dollars(totals.worth)
 
 
 def _document(found: Diff) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import click
 from lctl.analysis.wording import plain
 from lctl.cli.options import output_option, target
 from lctl.cli.screen import Screen
+from lctl.clock import monotonic
 from lctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ TRAINING = {
     "markdown": "the samples to read, in Markdown",
     "samples-html": "the same as a page (html is the debugger's)",
 }
+#: Seconds until how far a page is is said, and then from one time to the next.
+_PATIENCE, _AGAIN = 0.5, 0.2
 _JSON = ("chrome", "messages")
 #: Those that are the whole log, and the form of it that each is.
 _WHOLE: dict[str, Format] = {"json": "json", "yaml": "yaml", "jsonl": "jsonl"}
@@ -161,7 +165,7 @@ def _exported(log: Log, name: str, partial: bool) -> Iterable[str]:
     if name == "html":
         from lctl.debugger.exporting import page_of
 
-        return [page_of(log)]
+        return [page_of(log, _Making())]
     if name == "csv":
         return exports.events_csv_rows(log)
     if name == "messages":
@@ -171,6 +175,26 @@ def _exported(log: Log, name: str, partial: bool) -> Iterable[str]:
     made: Callable[[Log], object] = exports.FORMATS[name]
     value = made(log)
     return [value if isinstance(value, str) else encode_value(value).decode() + "\n"]
+
+
+class _Making:
+    """On a terminal: how much of a page has been made, once that takes long enough to be asked."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+        self._next = monotonic() + _PATIENCE
+        self._written = False
+
+    def __call__(self, done: float) -> None:
+        if done >= 1.0:
+            if self._written:
+                sys.stderr.write("\r\x1b[K")
+                sys.stderr.flush()
+        elif self._shown and monotonic() >= self._next:
+            self._next = monotonic() + _AGAIN
+            self._written = True
+            sys.stderr.write(f"\rlctl: making the page: {done:.0%}")
+            sys.stderr.flush()
 
 
 def _cut(log: Log, to_seq: int) -> Log:
@@ -185,8 +209,6 @@ def _cut(log: Log, to_seq: int) -> Log:
 
 
 def _training(log: Log, name: str, to_seq: int | None, path: Path | None) -> None:
-    import sys
-
     from lctl.cli.text import plural
     from lctl.training.exporting import Export, export_training
 

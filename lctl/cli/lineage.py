@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lctl.analysis.pauses import duration_of
 from lctl.analysis.run import STOPPED, origin, tree
 from lctl.analysis.wording import count, plain, seconds
 from lctl.cli.listing import Costs, _ago, ending_mark, open_mark, open_note
@@ -135,8 +136,8 @@ def _row(run: Run, depth: int, costs: Costs, parent: Run | None) -> list[Piece]:
     mark: tuple[str, Style] = (
         ("✗", "red") if run.problem else open_mark(run) if run.open else ending_mark(run)
     )
-    live, took = _live(run), run.summary.get("duration_ms")
-    if "seconds" in run.certificate:  # its first events have the times of the recording
+    live, took = _live(run), duration_of(run)
+    if "fork" not in run.chain and "seconds" in run.certificate:  # its events have the recording's times
         took = run.certificate["seconds"] * 1000
     return [
         mark,

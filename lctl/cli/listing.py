@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lctl.analysis.pauses import duration_of
 from lctl.analysis.run import FAILED, STOPPED, tree
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli.options import Folder, screened
@@ -131,9 +132,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
     errors = _whole(sums.get("errors"))
     mark: Piece = open_mark(run) if run.open else ending_mark(run)
     lineage = "  " * (depth - 1) + "└ " if depth else ""
-    duration = sums.get("duration_ms")
-    if "seconds" in run.certificate:  # its first events have the times of the recording
-        duration = run.certificate["seconds"] * 1000
+    duration = duration_of(run)
     tokens = sums.get("tokens")
     total = (
         sum(_whole(tokens.get(key)) or 0 for key in ("input", "output")) if isinstance(tokens, dict) else 0
@@ -142,7 +141,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
         mark,
         lineage + plain(run.id, 200),
         (_ago(run.started), "dim"),
-        seconds(duration) if isinstance(duration, (int, float)) else "",
+        "" if duration is None else seconds(duration),
         "" if run.events is None else count(run.events),
         _blank(_whole(sums.get("llm_calls"))),
         _blank(total),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from lctl.analysis.pauses import NO_PAUSE, Pause, lasted
 from lctl.analysis.wording import count, plain, seconds
 from lctl.cli.screen import Piece, Style
 from lctl.cli.text import plural
@@ -15,11 +16,12 @@ Line = list[Piece]
 _NEAR = 5000  # events within which the newest steps are looked for
 
 
-def totals(state: State) -> Iterator[Line]:
-    """`12 events over 45.2s, 4 steps, 3 model calls, ...` in one or two lines."""
+def totals(state: State, pause: Pause = NO_PAUSE) -> Iterator[Line]:
+    """`12 events over 45.2s, 4 steps, 3 model calls, ...` in one or two lines. `pause`: of the log."""
     sums = state.totals
+    apart = f" (without {seconds(pause.ms)} since its recording)" if state.seq > pause.seq > 0 else ""
     parts = [
-        f"{plural(sums.events, 'event')} over {seconds(sums.duration_ms)}",
+        f"{plural(sums.events, 'event')} over {seconds(lasted(pause, state.seq, sums.duration_ms))}{apart}",
         plural(sums.steps, "step"),
         plural(sums.llm_calls, "model call"),
         plural(sums.tool_calls, "tool call"),

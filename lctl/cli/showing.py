@@ -94,11 +94,12 @@ def _document(state: State, event: Event | None, call: ModelCall | None, only_ev
 
 
 def _show_state(screen: Screen, log: Log, state: State, everything: bool, *, after: int | None) -> None:
+    from lctl.analysis.pauses import pause_of
     from lctl.cli import panels
 
     end = f"after event {state.seq}" if after is not None else "at the end" if not log.open else "so far"
     screen.line(("State", "bold"), f" {end} of {plain(state.chain_id or log.name, 80)}")
-    _section(screen, "", panels.totals(state))
+    _section(screen, "", panels.totals(state, pause_of(log)))
     _section(screen, "Steps", panels.steps(state, None if everything else _MOST_STEPS))
     _section(screen, "Facts", panels.facts(state, None if everything else _MOST_FACTS))
     _section(

@@ -11,6 +11,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from lctl.analysis.log import millis
+from lctl.analysis.pauses import pause_of
 from lctl.analysis.wording import plain, seconds
 from lctl.cli import panels
 from lctl.cli.eventview import event_lines, numbered
@@ -48,6 +49,7 @@ class View:
         self.log = log
         self.timeline = Timeline(log)
         first = next(iter(log.events(log.first_seq)), None)
+        self._pause = pause_of(log)
         self._began = millis(first.timestamp) if first else None
 
     def draw(self, at: Stepper, width: int, height: int) -> RenderableType:
@@ -79,7 +81,8 @@ class View:
 
     def _head(self, at: Stepper, width: int) -> Text:
         event = self.log.event(at.seq)
-        now = millis(event.timestamp)
+        at_time = millis(event.timestamp)
+        now = None if at_time is None else self._pause.without(at_time)
         passed = "" if now is None or self._began is None else f"  +{seconds(max(now - self._began, 0))}"
         place = f" {at.seq:,} / {self.log.last_seq:,}{passed} "
         name = plain(self.log.id or self.log.name, 200)
@@ -113,7 +116,7 @@ class View:
     def _state(self, at: Stepper, width: int, height: int) -> Panel:
         state = self.timeline.at(at.seq)
         room = max(height - 2, 1)
-        lines = list(panels.totals(state))
+        lines = list(panels.totals(state, self._pause))
         facts = list(panels.facts(state, room))
         for_facts = min(len(facts), room // 3) + 1 if facts else 0
         tree = list(panels.steps(state, max(room - len(lines) - 1 - for_facts, 1)))

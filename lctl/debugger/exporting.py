@@ -10,10 +10,10 @@ import base64
 import gzip
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -23,25 +23,29 @@ from lctl.analysis.run import Run as Recorded
 from lctl.analysis.runends import read_run
 from lctl.analysis.wording import plural
 from lctl.codec import Log
+from lctl.debugger import pagetalk
 from lctl.debugger.failing import Refused
+from lctl.debugger.heldlog import held
 from lctl.debugger.opened import Opened
 from lctl.debugger.packing import Packing
 from lctl.debugger.shapes.common import Row
-from lctl.debugger.shapes.conversation import Call, Calls
+from lctl.debugger.shapes.conversation import Call, Calls, Conversations
 from lctl.debugger.shapes.runs import RunHeader, Session
-from lctl.debugger.views import calldiff, calls, conversations, costs, events, flow, messages, state
+from lctl.debugger.views import calldiff, calls, costs, events, flow, messages, state
 from lctl.debugger.views.aside import TYPES
 from lctl.debugger.views.header import header_of
 from lctl.debugger.views.rows import events_from, row
 from lctl.errors import LctlError
+from lctl.state.timeline import Timeline
 
 STATIC = Path(__file__).parent / "static"
 _STATES = 2000
 _ROWS = 50_000
 _BYTES = 48 << 20  # of events in full
 _ON_THE_WIRE = frozenset({"exchange", *TYPES})
-_LEAVES = 200
 _CALLS = 500
+_EVERY = 16  # events from one kept state to the next: the states of all of them are asked for
+_STEP = 100  # events from one word on how far it is to the next
 _POLICY = (
     "default-src 'none'; script-src 'sha256-{hash}'; style-src 'unsafe-inline'; img-src data: blob:; "
     "font-src data:; base-uri 'none'; form-action 'none'"
@@ -50,13 +54,20 @@ _SCRIPT = re.compile(r'<script[^>]*\bsrc="([^"]+)"[^>]*></script>')
 _STYLE = re.compile(r'<link[^>]*\brel="stylesheet"[^>]*\bhref="([^"]+)"[^>]*/?>')
 
 
-def page_of(log: Log) -> str:
+Value = TypeVar("Value")
+#: Told how much of a page has been made, 0 to 1.
+Tell = Callable[[float], None]
+
+
+def page_of(log: Log, tell: Tell = lambda _: None) -> str:
     """The page with the log in it.
 
     Raises:
         LctlError: the page's files are not installed.
     """
-    return page(answers(log))
+    made = page(answers(log, tell))
+    tell(1.0)
+    return made
 
 
 def page(data: dict[str, Any]) -> str:
@@ -77,8 +88,8 @@ def page(data: dict[str, Any]) -> str:
     html = _SCRIPT.sub("", html)
     html = _STYLE.sub(lambda _: f"<style>{looks}</style>", html)
     html = re.sub(r"<title>.*?</title>", lambda _: head + title, html, count=1)
-    held = f'<script id="lctl-data" type="application/gzip;base64">{packed}</script>'
-    return html.replace("</body>", f'{held}<script type="module">{code}</script></body>')
+    inside = f'<script id="lctl-data" type="application/gzip;base64">{packed}</script>'
+    return html.replace("</body>", f'{inside}<script type="module">{code}</script></body>')
 
 
 def _inline(code: str) -> str:
@@ -89,22 +100,33 @@ def _inline(code: str) -> str:
 # -- answers -------------------------------------------------------------------------------
 
 
-def answers(log: Log) -> dict[str, Any]:
+def answers(log: Log, tell: Tell = lambda _: None) -> dict[str, Any]:
     """Everything the page may ask of a log; messages and requests are in it once (see `packing`)."""
     path = Path(str(log.path)) if log.path not in (None, "-") else Path(log.name)
-    run = Opened(path.name, path, Prices(), log)
+    run = Opened(path.name, path, Prices(), held(log))
+    if not run.is_long:
+        run.timeline = Timeline(run.log, every=_EVERY)
     run.columns_now(patience=600.0)
     rows = [row(run, event, size) for event, size in _some(run)]
     seqs = [one.seq for one in rows]
     sampled = seqs[:: max(1, -(-len(seqs) // _STATES))]
     if seqs and sampled[-1] != seqs[-1]:
         sampled.append(seqs[-1])
-    listed = conversations.conversations(run, conversations.ConversationsAsked(limit=1000))
+    last = seqs[-1] if seqs else run.log.last_seq
+    listed = pagetalk.listed(run, last)
     called = calls.calls(run, calls.CallsAsked(limit=_CALLS))
     packing = Packing()
     views, diffs = _read(run, called.calls, packing)
-    whole = _whole(run, rows, packing)
-    header = _header(run, rows, len(whole), packing.left_out, called)
+    talk = pagetalk.talk_of(run, listed.conversations, last, packing)
+    states = {
+        str(seq): state.state(run, state.StateAsked(at=seq))
+        for seq in _telling(sampled or [0], tell, 0.1, 0.4)
+    }
+    whole = _whole(run, rows, packing, tell)
+    notes = [*_lacking(run, rows, len(whole), called, listed, talk)]
+    if packing.left_out:
+        notes.append(f"{plural(packing.left_out, 'early call')} without the request as Python and curl")
+    header = _noted(_header(run, rows), notes)
     made: dict[str, Any] = {
         "format": 1,
         "session": Session(
@@ -114,15 +136,12 @@ def answers(log: Log) -> dict[str, Any]:
         "rows": rows,
         "spans": flow.steps(run, flow.StepsAsked(limit=10_000)).spans,
         "seqs": sampled or [0],
-        "states": {str(seq): state.state(run, state.StateAsked(at=seq)) for seq in sampled or [0]},
+        "states": states,
         "events": whole,
         "flow": flow.flow(run, flow.FlowAsked()),
         "steps": flow.steps(run, flow.StepsAsked()),
         "conversations": listed,
-        "conversation": {
-            leaf: packing.conversation(view)
-            for leaf, view in _paths(run, [one.leaf for one in listed.conversations])
-        },
+        "talk": talk,
         "calls": called,
         "call": views,
         "costs": costs.costs(run, costs.CostsAsked()),
@@ -135,6 +154,14 @@ def answers(log: Log) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(made, enc_hook=_listed)
     _take_in_images(run, plain)
     return plain
+
+
+def _telling(all: Sequence[Value], tell: Tell, since: float, share: float) -> Iterator[Value]:
+    """Each in turn, which are this share of the work behind what has been done."""
+    for n, one in enumerate(all):
+        if n % _STEP == 0:
+            tell(since + share * n / len(all))
+        yield one
 
 
 def _some(run: Opened) -> Iterator[tuple[Any, int]]:
@@ -161,7 +188,7 @@ def _read(run: Opened, called: list[Call], packing: Packing) -> tuple[dict[str, 
     return views, diffs
 
 
-def _whole(run: Opened, rows: list[Row], packing: Packing) -> dict[str, Any]:
+def _whole(run: Opened, rows: list[Row], packing: Packing, tell: Tell) -> dict[str, Any]:
     """Events in full, as many as fit: what the program did first, then what was on the wire; small before
     large."""
     left, fit = _BYTES, set()
@@ -172,44 +199,45 @@ def _whole(run: Opened, rows: list[Row], packing: Packing) -> dict[str, Any]:
         fit.add(one.seq)
     whole = {
         str(one.seq): packing.event(events.view_of(run, one.seq, packing.instead))
-        for one in reversed(rows)
-        if one.seq in fit
+        for one in _telling([one for one in reversed(rows) if one.seq in fit], tell, 0.5, 0.5)
     }
     return dict(reversed(whole.items()))
 
 
-def _header(run: Opened, rows: list[Row], whole: int, left_out: int, called: Calls) -> RunHeader:
-    """As far as the page holds the log, and what it says of the rest."""
+def _header(run: Opened, rows: list[Row]) -> RunHeader:
+    """As far as the page holds the log."""
     header = header_of(run, _recorded(run), [])
-    notes = []
-    if len(run.log) > len(rows):
-        notes.append(f"this page holds the first {len(rows):,} of {len(run.log):,} events")
-    if whole < len(rows):
-        notes.append(f"{plural(len(rows) - whole, 'large event')} without what was said in them")
-    if called.total > len(called.calls):
-        some = f"the first {len(called.calls):,} of {called.total:,} calls"
-        notes.append(f"this page holds what {some} read and answered")
-    if left_out:
-        notes.append(f"{plural(left_out, 'early call')} without the request as Python and curl")
-    if not notes:
+    if len(run.log) == len(rows):
         return header
     last = rows[-1].seq
+    return msgspec.structs.replace(header, last_seq=last, end_seq=min(last, header.end_seq))
+
+
+def _noted(header: RunHeader, notes: list[str]) -> RunHeader:
+    """With what the page says of the rest."""
+    if not notes:
+        return header
     notes[-1] += ": 'lctl debug' shows all"
-    return msgspec.structs.replace(
-        header, notes=[*header.notes, *notes], last_seq=last, end_seq=min(last, header.end_seq)
-    )
+    return msgspec.structs.replace(header, notes=[*header.notes, *notes])
 
 
-def _paths(run: Opened, leaves: list[str]) -> Iterator[tuple[str, Any]]:
-    """The paths to the ends of all branches."""
-    seen: set[str] = set()
-    for leaf in leaves:
-        found = conversations.conversation(run, conversations.ConversationAsked(leaf=leaf, limit=2000))
-        for id in [leaf, *(branch.leaf for branch in found.branches)]:
-            if id not in seen and len(seen) < _LEAVES:
-                seen.add(id)
-                asked = conversations.ConversationAsked(leaf=id, limit=2000)
-                yield id, conversations.conversation(run, asked)
+def _lacking(
+    run: Opened, rows: list[Row], whole: int, called: Calls, listed: Conversations, talk: dict[str, Any]
+) -> Iterator[str]:
+    """What there is no room for."""
+    if len(run.log) > len(rows):
+        yield f"this page holds the first {len(rows):,} of {len(run.log):,} events"
+    if whole < len(rows):
+        yield f"{plural(len(rows) - whole, 'large event')} without what was said in them"
+    count, rest = len(talk["places"]), talk["lacking"]
+    if rest:
+        yield f"this page holds the last {count:,} of {count + rest:,} messages"
+    if listed.total > len(listed.conversations):
+        some = f"the last {len(listed.conversations):,} of {listed.total:,}"
+        yield f"this page lists {some} conversations"
+    if called.total > len(called.calls):
+        some = f"the first {len(called.calls):,} of {called.total:,} calls"
+        yield f"this page holds what {some} read and answered"
 
 
 def _recorded(run: Opened) -> Recorded:
@@ -226,7 +254,7 @@ def _take_in_images(run: Opened, plain: dict[str, Any]) -> None:
     """Images that the page would ask for are in it, by the address it would ask: each once, though every call
     of a conversation has read it."""
     images: dict[str, str | None] = {}
-    waiting: list[Any] = [plain]
+    waiting: list[Any] = [plain["messages"]]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lctl.analysis.pauses import duration_of
 from lctl.analysis.prices import Prices
 from lctl.analysis.run import Run
 from lctl.analysis.runcosts import LONGEST
@@ -24,6 +25,7 @@ class OwnSums:
     def __init__(self, prices: Prices) -> None:
         self._prices = prices
         self._known: dict[str, tuple[Any, Stats | None]] = {}
+        self._lasted: dict[str, tuple[Any, float | None]] = {}
 
     def begin(self) -> float:
         """Until when one list may work them out."""
@@ -45,6 +47,16 @@ class OwnSums:
             found = None
         self._known[run.place] = stamp, found
         return found
+
+    def duration(self, run: Run) -> float | None:
+        """How long it took, milliseconds: one length, in lists as elsewhere."""
+        if not has_own(run):
+            return duration_of(run)
+        stamp = run.events, run.size, run.updated
+        known = self._lasted.get(run.place)
+        if known is None or known[0] != stamp:
+            known = self._lasted[run.place] = stamp, duration_of(run)
+        return known[1]
 
 
 def has_own(run: Run) -> bool:

@@ -1,7 +1,7 @@
 """The answers of an exported page, each message and each request written out once: every call of a
 conversation has read what those before it had, and they would be in the page as often as squared.
 
-    messages     those that stand in `conversation`, `call` and `diffs`, where their places here are given
+    messages     those that stand in `talk` (see `pagetalk`), `call` and `diffs`, where their places are given
     copies       by step: a call as Python and as curl; an event of a call says `{"lctl", "call": step}`
     exchanges    by step: what a call had on the wire; an event of a call says its step
     diffs        of a part that is the same on both sides `[left, right]`
@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from lctl.debugger.shapes.conversation import CallDiff, CallView, Conversation, Message
+from lctl.debugger.shapes.conversation import CallDiff, CallView, Message
 from lctl.debugger.shapes.events import EventView, Exchange
 
 #: Characters of all requests together, as Python and as curl, that a page holds.
@@ -32,9 +32,6 @@ class Packing:
         self._places: dict[int, int] = {}  # by identity: views make each once
         self.exchanges: dict[str, list[Exchange]] = {}
         self._size = 0
-
-    def conversation(self, view: Conversation) -> dict[str, Any]:
-        return {**_fields(view), "messages": self._all(view.messages)}
 
     def call(self, view: CallView) -> dict[str, Any]:
         return {**_fields(view), "prompt": self._all(view.prompt), "answers": self._all(view.answers)}
@@ -77,8 +74,10 @@ class Packing:
         return [self._place(one) for one in messages]
 
     def _place(self, message: Message | None) -> int | None:
-        if message is None:
-            return None
+        return None if message is None else self.place(message)
+
+    def place(self, message: Message) -> int:
+        """Where a message is."""
         place = self._places.get(id(message))
         if place is None:
             place = self._places[id(message)] = len(self.messages)

@@ -1,6 +1,7 @@
 /** The exported page: the answers are in the page itself, compressed. What the server would work out from
  * rows (time bar, neighbours, search) is worked out here from the same rows. */
 import type * as S from "./shapes";
+import { conversationAt, conversationsAt, type Talk } from "./statictalk";
 import { aside, failures, searchRows, timeline } from "./staticviews";
 
 interface Data {
@@ -15,7 +16,7 @@ interface Data {
   flow: S.Flow;
   steps: S.Steps;
   conversations: S.Conversations;
-  conversation: Record<string, S.Conversation>;
+  talk: Talk;
   calls: S.Calls;
   call: Record<string, S.CallAnswer>;
   costs: S.Costs;
@@ -123,8 +124,8 @@ const answers: Record<string, (all: Data, query: Query, rest: string) => unknown
   },
   flow: (all) => all.flow,
   steps: (all) => all.steps,
-  conversations: (all) => all.conversations,
-  conversation: (all, q) => conversation(all, q),
+  conversations: (all, q) => conversationsAt(all, q),
+  conversation: (all, q) => conversationAt(all, q),
   calls: (all, q) => {
     const at = number(q.at, Number.MAX_SAFE_INTEGER);
     const calls = all.calls.calls.filter((call) => call.step <= at);
@@ -149,23 +150,6 @@ function state(all: Data, at: number): S.StateAnswer {
   const found = all.states[String(all.seqs[low] ?? 0)];
   if (!found) throw new Error("this log has no state");
   return found;
-}
-
-function conversation(all: Data, q: Query): S.Conversation {
-  const at = number(q.at, Number.MAX_SAFE_INTEGER);
-  const leaf = typeof q.leaf === "string" ? q.leaf : latestLeaf(all, at);
-  const whole = leaf === null ? undefined : all.conversation[leaf];
-  if (!whole)
-    return { leaf: null, conversation: null, messages: [], older: false, total: 0, complete: true, branches: [], branch_total: 0, progress: 1, since: null };
-  const messages = placed(all, whole.messages).filter((message) => message.seq <= at);
-  return { ...whole, messages, older: false, total: messages.length };
-}
-
-function latestLeaf(all: Data, at: number): string | null {
-  let best: S.ConversationRow | null = null;
-  for (const row of all.conversations.conversations)
-    if (row.first <= at && (best === null || row.first > best.first)) best = row;
-  return best?.leaf ?? all.conversations.conversations[0]?.leaf ?? null;
 }
 
 function neighbour(rows: S.Row[], seq: number, what: string, back: boolean): number | null {

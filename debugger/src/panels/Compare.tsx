@@ -6,7 +6,7 @@ import type { Compare as Answer, CompareRows, Difference, Row, RunRow, Side } fr
 import { useFollow } from "../store/follow";
 import { openPanel, setWords, word } from "../store/route";
 import { openRun, run } from "../store/run";
-import { ago, cost, count, duration, short } from "../ui/format";
+import { ago, cost, count, duration, plural, short } from "../ui/format";
 import { kindOf, rest } from "../ui/kinds";
 import { Unified } from "../ui/Unified";
 import { VirtualList } from "../ui/VirtualList";
@@ -137,15 +137,32 @@ function Sides({ answer }: { answer: Answer }) {
     );
   };
   return (
-    <dl class="figures sides">
+    <>
+      <dl class="figures sides">
       {figure("events", (side) => side.events, count)}
       {figure("model calls", (side) => side.llm_calls, count)}
       {figure("tool calls", (side) => side.tool_calls, count)}
-      {figure("tokens", (side) => (side.tokens ? side.tokens.input + side.tokens.output : null), short)}
+      {figure("tokens", (side) => side.tokens, short)}
       {figure("cost", (side) => side.cost, cost)}
       {figure("time", (side) => side.duration_ms, duration)}
       {figure("errors", (side) => side.errors, count)}
-    </dl>
+      </dl>
+      <Spent name="left" side={answer.left} />
+      <Spent name="right" side={answer.right} />
+    </>
+  );
+}
+
+/** What a run of which the tape answered calls has sent itself: the figures are of all calls. */
+function Spent({ name, side }: { name: string; side: Side }) {
+  if (side.live_calls === side.llm_calls) return null;
+  const paid = [side.live_tokens === null ? "" : plural(side.live_tokens, "token"), side.live_cost === null ? "" : cost(side.live_cost)];
+  return (
+    <p class="dim inset num">
+      {side.live_calls
+        ? `Really sent by the ${name} run: ${count(side.live_calls)} of ${plural(side.llm_calls, "model call")}, ${paid.filter(Boolean).join(", ")}. The tape answered the others.`
+        : `The ${name} run sent none of its model calls: the tape answered them.`}
+    </p>
   );
 }
 

@@ -68,7 +68,7 @@ function ConversationList() {
   });
   const rows = list.value.value?.conversations ?? [];
   const chosen = word("leaf");
-  if (list.value.value && rows.length === 0 && list.value.value.since == null) return <div class="empty">Nothing has been said yet</div>;
+  if (list.value.value?.total === 0 && list.value.value.since == null) return <div class="empty">Nothing has been said yet</div>;
   return (
     <ul class="items">
       {list.value.value?.since != null ? (
@@ -202,6 +202,13 @@ function Path() {
   useShown(place, here?.id, path.key.value?.replace(/ again \d+$/, "") ?? "");
   if (path.error.value) return <p class="notice error inset">{path.error.value}</p>;
   if (!answer) return <Waiting />;
+  if (answer.messages.length === 0 && answer.lacking)
+    return (
+      <div class="empty">
+        <strong>This page does not hold what was said up to here</strong>
+        <span>{plural(answer.lacking, "message")}, for which there is no room in it: <code>lctl debug</code> has all.</span>
+      </div>
+    );
   if (answer.messages.length === 0)
     return (
       <div class="empty">
@@ -221,6 +228,11 @@ function Path() {
         <button type="button" class="button ghost" onClick={() => setWords({ before: answer.messages[0]?.id ?? null })}>
           Older messages
         </button>
+      ) : null}
+      {answer.lacking && !answer.older ? (
+        <p class="notice" role="note">
+          This page holds the last {count(answer.held ?? 0)} of {count(answer.total)} messages: <code>lctl debug</code> has all.
+        </p>
       ) : null}
       {answer.messages.map((message) => (
         <MessageView key={message.id} message={message} chosen={message.seq === seq.value} here={message === here} />

@@ -134,14 +134,20 @@ class Table(Shape, frozen=True, kw_only=True):
 
 
 class Side(Shape, frozen=True, kw_only=True):
+    """`tokens`, `cost` and `llm_calls` are of all model calls, answered from the tape or not; `live_...` of
+    those that the run sent itself."""
+
     key: str
     id: str
     events: int
     duration_ms: float
-    tokens: Tokens | None
+    tokens: int | None
     cost: float | None
     errors: int
     llm_calls: int
+    live_calls: int
+    live_tokens: int | None
+    live_cost: float | None
     tool_calls: int
     first_seq: int
     last_seq: int

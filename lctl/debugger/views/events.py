@@ -26,6 +26,8 @@ _DEEPEST = 200
 _NEAR = 2000  # events around one that are looked at for what belongs to it
 _SCAN = 50_000  # events a filtered list looks at for one answer
 _BEGINNING = 20_000  # characters that are shown of a long text in a very large event
+#: Types of events of which the state tells what belongs to them.
+_OF_A_STATE = frozenset({"fact_added", "fact_modified", "message"})
 _SCALAR = 8  # what a key, a number or a bracket counts there
 
 
@@ -93,7 +95,8 @@ def view_of(run: Opened, seq: int, instead: str | None = None) -> EventView:
     line = _line(run, seq)
     found = run.event(seq)
     large = len(line) > WHOLE
-    state = run.timeline.at(seq) if _is_near(run, seq) else None
+    near = _is_near(run, seq)
+    state = run.timeline.at(seq) if near and found.type in _OF_A_STATE else None
     call, view = _call(run, found)
     whole = found.to_dict()
     if large:
@@ -110,7 +113,7 @@ def view_of(run: Opened, seq: int, instead: str | None = None) -> EventView:
         exchanges=_exchanges(run, found, call, view),
         cost=view.cost if view is not None else None,
         tokens=view.tokens if view is not None else None,
-        related=list(_related(run, found, view, state)),
+        related=list(_related(run, found, view, near, state)),
         copy=copies(run, seq, call, instead),
         fork=_forkable(run, seq),
     )
@@ -225,10 +228,12 @@ def _exchange(found: Event) -> Exchange:
     )
 
 
-def _related(run: Opened, found: Event, view: Call | None, state: State | None) -> Iterator[Related]:
+def _related(
+    run: Opened, found: Event, view: Call | None, near: bool, state: State | None
+) -> Iterator[Related]:
     """Where to look next: its step, its end, its call's parts, the fact's other events, the tool's result."""
     seen = {found.seq}
-    for seq, relation in _places(run, found, view, state):
+    for seq, relation in _places(run, found, view, near, state):
         if seq in seen:
             continue
         seen.add(seq)
@@ -237,18 +242,22 @@ def _related(run: Opened, found: Event, view: Call | None, state: State | None) 
             yield Related(seq=seq, relation=relation, summary=summary(one))
 
 
-def _places(run: Opened, found: Event, view: Call | None, state: State | None) -> Iterator[tuple[int, str]]:
+def _places(
+    run: Opened, found: Event, view: Call | None, near: bool, state: State | None
+) -> Iterator[tuple[int, str]]:
+    """`near`: states are at hand. `state`: that of the event, where it is asked for something."""
     if found.step is not None:
         yield found.step, "begins" if found.type == "step_end" else "step"
-    if state is not None and found.type == "step_start":
+    if near and found.type == "step_start":
         ending = end_of(run, found.seq)
         if ending is None:  # of a very long log, that names no steps
-            last = run.timeline.at(run.log.last_seq) if _is_near(run, run.log.last_seq) else state
+            end = run.log.last_seq if _is_near(run, run.log.last_seq) else found.seq
+            last = run.timeline.at(end)
             step = last.steps.get(found.seq)
             ending = step.end_seq if step is not None else None
         if ending is not None:
             yield ending, "ends"
-    if view is not None and state is not None:
+    if view is not None and near:
         for id, relation in ((view.prompt, "prompt"), (view.answer, "answer")):
             message = run.timeline.at(view.end_seq or found.seq).messages.get(id) if id else None
             if message is not None:

@@ -58,7 +58,10 @@ def runs(server: Server, asked: RunsAsked) -> Runs:
     until = server.runs.own_sums.begin()
     if asked.sort == "cost":
         costs = {key: cost_of(server.runs, run, until) for key, run, _ in chosen}
-    chosen.sort(key=lambda one: _rank(asked.sort, one[1], one[2], costs.get(one[0])))
+    lengths: dict[str, float | None] = {}
+    if asked.sort == "duration":
+        lengths = {key: server.runs.own_sums.duration(run) for key, run, _ in chosen}
+    chosen.sort(key=lambda one: _rank(asked.sort, one[1], one[2], costs.get(one[0]), lengths.get(one[0])))
     offset = max(0, asked.offset)
     shown = chosen[offset : offset + max(1, min(asked.limit, 1000))]
     after = offset + len(shown)
@@ -108,7 +111,7 @@ def row(
         started=datetime.fromtimestamp(run.started, UTC).isoformat().replace("+00:00", "Z"),
         events=run.events,
         size=run.size,
-        duration_ms=_number(sums.get("duration_ms")) if own is None else own.duration_ms,
+        duration_ms=catalogue.own_sums.duration(run) if own is None else own.duration_ms,
         tokens=tokens if own is None else own.tokens,
         cost=cost_of(catalogue, run, until) if own is not None or tokens is not None else None,
         errors=_whole(sums.get("errors")),
@@ -178,7 +181,7 @@ def _fits(run: Recorded, q: str) -> bool:
     return all(word in text for word in q.lower().split())
 
 
-def _rank(sort: str, run: Recorded, status: str, cost: float | None) -> float:
+def _rank(sort: str, run: Recorded, status: str, cost: float | None, length: float | None) -> float:
     """Smallest first; equal ones stay newest first."""
     sums = run.summary
     if sort == "errors":
@@ -187,16 +190,12 @@ def _rank(sort: str, run: Recorded, status: str, cost: float | None) -> float:
     if sort == "cost":
         return -(cost or 0.0)
     if sort == "duration":
-        return -(_number(sums.get("duration_ms")) or 0.0)
+        return -(length or 0.0)
     return -(run.events or 0) if sort == "events" else 0
 
 
 def _whole(value: Any) -> int | None:
     return value if type(value) is int else None
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if type(value) in (int, float) else None
 
 
 # -- sparks --------------------------------------------------------------------------------

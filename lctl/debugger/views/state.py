@@ -21,7 +21,7 @@ from lctl.debugger.shapes.state import (
     StreamState,
     ToolState,
 )
-from lctl.debugger.views.durations import took, worked
+from lctl.debugger.views.durations import took, without_pause, worked
 from lctl.debugger.views.facts import fact, newest_facts
 from lctl.debugger.views.rows import cost_of, depth_in, rounded, span
 from lctl.events import Event
@@ -156,10 +156,8 @@ def state_diff(run: Opened, asked: DiffAsked) -> StateDiff:
         raise Refused("conflict", "the log is still being read; ask again when that is done")
     before, after = run.timeline.at(first), run.timeline.at(last)
     low, high = sorted((before.seq, after.seq))
-    found = [
-        _change(one)
-        for one in state_changes(before, after, _between(run, low, high), run.prices, _costing(run))
-    ]
+    changes = state_changes(before, after, _between(run, low, high), run.prices, _costing(run))
+    found = [_change(one) for one in without_pause(run, before, after, changes)]
     return StateDiff(
         first=first, last=last, changes=found[:_CHANGES], total=len(found), cut=len(found) > _CHANGES
     )
@@ -178,7 +176,8 @@ def _changes_at(run: Opened, before: State, now: State) -> Iterator[Change]:
     """What the event at the state's seq changed."""
     events = list(run.log.events(now.seq, now.seq + 1))
     if events:
-        yield from map(_change, state_changes(before, now, events, run.prices, _costing(run)))
+        changes = state_changes(before, now, events, run.prices, _costing(run))
+        yield from map(_change, without_pause(run, before, now, changes))
 
 
 def _costing(run: Opened) -> Costing:

@@ -40,10 +40,6 @@ def unpacked(data: Mapping[str, Any]) -> dict[str, Any]:
 
     return {
         **data,
-        "conversation": {
-            leaf: {**one, "messages": [*map(at, one["messages"])]}
-            for leaf, one in data["conversation"].items()
-        },
         "call": {
             step: {**one, "prompt": [*map(at, one["prompt"])], "answers": [*map(at, one["answers"])]}
             for step, one in data["call"].items()
@@ -51,3 +47,14 @@ def unpacked(data: Mapping[str, Any]) -> dict[str, Any]:
         "diffs": {key: {**one, "parts": [*map(part, one["parts"])]} for key, one in data["diffs"].items()},
         "events": {seq: event(one) for seq, one in data["events"].items()},
     }
+
+
+def path_to(data: Mapping[str, Any], id: str) -> list[Any]:
+    """The messages up to one, as the page follows them."""
+    talk, messages = data["talk"], data["messages"]
+    n = next(n for n, place in enumerate(talk["places"]) if messages[place]["id"] == id)
+    found = []
+    while n >= 0:
+        found.append(messages[talk["places"][n]])
+        n = talk["above"][n]
+    return found[::-1]

@@ -17,7 +17,7 @@ import lctl
 from lctl.analysis.prices import Prices
 from lctl.chain import Chain
 from lctl.codec import open_log
-from lctl.debugger import exporting, packing
+from lctl.debugger import exporting, packing, pagetalk
 from lctl.debugger.exporting import answers, page_of
 from lctl.debugger.opened import Opened
 from lctl.debugger.views.calldiff import CallDiffAsked, call_diff
@@ -25,7 +25,7 @@ from lctl.debugger.views.calls import call_view
 from lctl.debugger.views.events import EventAsked, event
 from tests.unit.conversation.events import lines_run
 from tests.unit.debugger.logs import Writing, review, save
-from tests.unit.debugger.pages import held, unpacked
+from tests.unit.debugger.pages import held, path_to, unpacked
 from tests.unit.debugger.test_access import XSS
 from tests.unit.debugger.test_answers import check
 
@@ -42,7 +42,7 @@ def test_the_file_holds_the_answers_of_the_server(tmp_path: Path) -> None:
         check(f"/api/event/{seq}", found["events"][str(seq)])
     assert found["states"]["13"]["fact_count"] == 1
     assert list(found["call"]) == ["4", "10"] and list(found["diffs"]) == ["4-10"]
-    assert found["conversation"]["m11"]["total"] == 5
+    assert [one["id"] for one in path_to(found, "m11")][-1] == "m11" and len(path_to(found, "m11")) == 5
 
 
 def test_what_every_call_has_read_is_there_once(tmp_path: Path) -> None:
@@ -82,6 +82,28 @@ def test_what_every_call_has_read_is_there_once(tmp_path: Path) -> None:
         for seq in (asked, call, call + 1):
             check_same(found["events"][str(seq)], event(run, EventAsked(seq=seq)))
     assert sizes[1] < 2.5 * sizes[0]
+
+
+def test_it_is_told_how_far_the_page_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "_STEP", 1)
+    told: list[float] = []
+    page_of(open_log(save(tmp_path / "run.lctl.json", review())), told.append)
+    assert told == sorted(told) and len(told) > 40 and told[0] < 0.2 and told[-1] == 1.0
+
+
+def test_an_event_of_a_long_log_costs_no_more_than_one_of_a_short_one(tmp_path: Path) -> None:
+    """And it is not looked for in the file, nor is its state folded anew where nobody asks for it."""
+    costs = []
+    for count in (200, 800):
+        log = Writing()
+        for n in range(count):
+            step = log.add("step_start", kind="tool", intent=f"look {n}")
+            log.add("tool_call", "planner", step, name="grep", arguments={"n": n}, result="x")
+            log.add("step_end", "planner", step, outcome="success")
+        path = save(tmp_path / f"{count}.lctl.json", log.events)
+        _, lines = lines_run(lambda path=path: answers(open_log(path)))  # type: ignore[misc]
+        costs.append(lines / count)
+    assert costs[1] < 1.3 * costs[0]
 
 
 def test_requests_that_have_no_room_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +178,7 @@ def check_same(found: Any, given: Any) -> None:
 
 
 def test_a_graph_that_was_edited_often_costs_what_the_page_shows(tmp_path: Path) -> None:
-    """Each branch is a path of its own in the page; neither the tree nor the log is gone through for it."""
+    """Each message and each version of it is in the page once, and the path to any of them is whole."""
     costs = []
     for count in (20, 80):
         log = tmp_path / f"{count}.lctl.json"
@@ -165,10 +187,34 @@ def test_a_graph_that_was_edited_often_costs_what_the_page_shows(tmp_path: Path)
             for n in range(count // 4):
                 history[n * 7 % count]["content"] = f"e{n}"
         page, lines = lines_run(lambda log=log: answers(open_log(log)))  # type: ignore[misc]
-        paths = page["conversation"].values()
-        assert len(paths) == count // 4 + 1
-        costs.append(lines / sum(len(path["messages"]) for path in paths))
-    assert costs[1] < costs[0]
+        rows, forks = page["conversations"]["conversations"], page["talk"]["forks"]
+        assert [row["branches"] for row in rows] == [1 + len(some) for some in forks]
+        assert sum(row["branches"] for row in rows) == count // 4 + 1
+        assert all(len(path_to(page, row["leaf"])) == count for row in rows)
+        costs.append(lines / len(page["messages"]))
+    assert costs[1] < 2 * costs[0]
+
+
+def test_messages_for_which_there_is_no_room_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last are there, of however many conversations."""
+    log = Writing()
+    for n in range(1200):
+        log.add("message", message_id=f"m{n}", parent_id=None, role="user", content="x" * 100)
+    path = save(tmp_path / "run.lctl.json", log.events)
+    page = unpacked(answers(open_log(path)))
+    assert len(page["conversations"]["conversations"]) == len(page["talk"]["places"]) == 1200
+    assert page["run"]["notes"] == [] and page["talk"]["said"][1199] == [1200]
+    monkeypatch.setattr(pagetalk, "_BYTES", 20_000)
+    monkeypatch.setattr(pagetalk, "_LISTED", 100)
+    page = unpacked(answers(open_log(path)))
+    held = len(page["talk"]["places"])
+    assert 10 < held < 200 and path_to(page, "m1199") and page["talk"]["said"][99] == [1200]
+    assert page["run"]["notes"] == [
+        f"this page holds the last {held} of 1,200 messages",
+        "this page lists the last 100 of 1,200 conversations: 'lctl debug' shows all",
+    ]
 
 
 def test_nothing_in_it_runs_but_the_page(tmp_path: Path) -> None:
@@ -205,7 +251,7 @@ def test_a_picture_is_in_it_once_however_many_calls_have_read_it(tmp_path: Path)
     found = held(page_of(open_log(save(tmp_path / "run.lctl.json", log.events))))
     assert len(found["call"]) == 20 and len(found["diffs"]) == 19
     assert list(found["images"].values()) == [url["image_url"]["url"]]  # type: ignore[index]
-    shown = (found["call"], found["diffs"], found["conversation"])
+    shown = (found["call"], found["diffs"], path_to(found, "m21"))
     assert picture not in json.dumps(shown)
     (src,) = found["images"]
     assert json.dumps(shown).count(json.dumps(src)) > 20

@@ -7,6 +7,12 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
+
+from lctl.analysis.pauses import duration_of
+from lctl.analysis.runends import read_run
+from lctl.analysis.stats import stats
+from lctl.cli import main
 from tests.unit.debugger.conftest import Debugger
 from tests.unit.debugger.logs import Event, append, open_log, review, save
 
@@ -50,6 +56,43 @@ def test_times_of_a_fork_are_those_of_one_run(debug: Start, tmp_path: Path) -> N
         assert left["ms"] == right["ms"]
         assert left["totals"] == right["totals"]
         assert left["agents"] == right["agents"]
+        assert left["changes"] == right["changes"]
+    for to in (_AT, _AT + 1, len(events)):
+        left, right = (one.get("/api/state/diff", at=1, to=to) for one in (plain, fork))
+        assert left["changes"] == right["changes"]
+
+
+def test_a_fork_has_one_length(debug: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In lists, in its state, in its statistics, in the page; said in words where the state is shown."""
+    path = save(tmp_path / "fork.lctl.json", _later(review(), _AT, days=20), "fork", **_FORK)
+    (run,) = debug(tmp_path).get("/api/runs")["runs"]
+    assert run["duration_ms"] == debug(path).get("/api/run")["duration_ms"] == _WHOLE
+    found = read_run(path)
+    assert duration_of(found) == stats(found.log()).duration_ms == _WHOLE
+    for words in (["ls", str(tmp_path)], ["runs", str(tmp_path)]):
+        main(words)
+        assert f" {_WHOLE:.0f}ms " in capsys.readouterr().out
+    main(["show", str(path)])
+    assert f"21 events over {_WHOLE:.0f}ms (without 480h 0m since its recording)" in capsys.readouterr().out
+
+
+def test_a_comparison_counts_what_the_calls_used_whoever_answered_them(debug: Start, tmp_path: Path) -> None:
+    """And beside it what the fork sent itself."""
+    save(tmp_path / "run.lctl.json", review())
+    made = {"fork": {"at": 3, "edits": ["tool:grep=x"]}, "parent": {"id": "run", "seq": 3}}
+    events = _later(review(), 3, days=20)
+    events[4]["data"] = {
+        **events[4]["data"],
+        "match": "live",
+    }  # one call was sent, the tape answered the other
+    save(tmp_path / "fork.lctl.json", events, "fork", **made)
+    found = debug(tmp_path).get("/api/compare", left="run.lctl.json", right="fork.lctl.json")
+    left, right = found["left"], found["right"]
+    for name in ("llm_calls", "tokens", "cost"):
+        assert left[name] == right[name] > 0
+        assert left[f"live_{name.removeprefix('llm_')}"] == left[name]
+    assert 0 < right["live_calls"] < right["llm_calls"]
+    assert 0 < right["live_tokens"] < right["tokens"] and 0 < right["live_cost"] < right["cost"]
 
 
 def _without_durations(events: list[Event]) -> None:

@@ -1,16 +1,20 @@
 /** Two runs beside each other, and forks. */
 
-import type { Change, Row, Tokens } from "./events";
+import type { Change, Row } from "./events";
 
 export interface Side {
   key: string;
   id: string;
   events: number;
   duration_ms: number | null;
-  tokens: Tokens | null;
+  /** These and `llm_calls`: of all model calls, answered from the tape or not; `live_...`: of those it sent itself. */
+  tokens: number | null;
   cost: number | null;
   errors: number;
   llm_calls: number;
+  live_calls: number;
+  live_tokens: number | null;
+  live_cost: number | null;
   tool_calls: number;
   first_seq: number;
   last_seq: number;

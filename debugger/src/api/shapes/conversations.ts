@@ -50,6 +50,9 @@ export interface Conversation {
   branch_total: number;
   progress: number;
   since: number | null;
+  /** Of an exported page: messages before these that it has no room for, and how many of the path it holds. */
+  lacking?: number;
+  held?: number;
 }
 
 export interface Calls {
