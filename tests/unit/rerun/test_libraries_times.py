@@ -272,3 +272,18 @@ other.join()
     assert recorded.stdout.count("\n") == 2 and " other in a thread" in recorded.stdout
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
     assert "log equal, output equal" in again.stderr
+
+
+def test_dates_and_ids_of_mails_that_the_program_writes(twice: Twice) -> None:
+    """`email.utils` reads clock, chance, process and host for its caller; and how full a disk is."""
+    recorded, again = twice("""
+import os
+from email.utils import formatdate, localtime, make_msgid
+
+print(formatdate(), formatdate(localtime=True), localtime())
+print(make_msgid(), make_msgid("a", domain="here"))
+print(os.statvfs("."), os.statvfs(".").f_bavail)
+""")
+    assert recorded.stdout.count("@") == 2
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "log equal, output equal" in again.stderr
