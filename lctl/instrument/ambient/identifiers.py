@@ -8,6 +8,7 @@ place that makes them: they are the same in a rerun, and no event is spent on th
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from types import FrameType, ModuleType
@@ -31,9 +32,12 @@ _MODULES = ("uuid", "uuid_utils.compat", "pydantic_ai._uuid", "fastuuid")
 _framework_names = frozenset(_FRAMEWORKS.split())
 _hooks: list[Hook] = []
 _watching: list[Hook] = []
+_SIGKILL = getattr(signal, "SIGKILL", None)
 _frameworks: dict[str, bool] = {}
 #: Ids that this process had when it was recorded, as the program was told.
 _recorded: set[int] = set()
+#: Of a rerun: the program is about to kill itself, and nothing of it runs any more.
+killing: Callable[[], None] | None = None
 #: Told of each id that is drawn here and now, for the program or a library, and is in no log.
 _drew: Callable[[Any], None] | None = None
 
@@ -115,8 +119,10 @@ def is_own(process: object) -> bool:
 def _kill(original: Any) -> Callable[..., Any]:
     """Of a rerun: the recorded id is another process's by now, and the program means itself."""
 
-    def kill(_: Any, pid: int, signal: int, /) -> None:
-        original(os.getpid() if is_own(pid) else pid, signal)
+    def kill(_: Any, pid: int, number: int, /) -> None:
+        if killing is not None and number == _SIGKILL and is_own(pid):
+            killing()
+        original(os.getpid() if is_own(pid) else pid, number)
 
     return kill
 
