@@ -169,6 +169,10 @@ def _lines(made: Certificate, prepared: Prepared) -> list[str]:
     said = ", ".join(counts) or "nothing asked"
     where = f"event {prepared.point.prefix} of {plain(made.of, 80)}"
     found.append(f"lctl: forked at {where}: {said} ({made.seconds:.2f} s)")
+    if made.recalled:
+        tools = plural(made.recalled, "tool call")
+        how = "as the same call gave it (--tools dry-run, live: not)"
+        found.append(f"  from the tape behind the fork point: {tools}, {how}")
     early = prepared.early(made)
     if early is not None:
         found.append(f"  not the recording, though before the fork point: {plain(str(early), 300)}")

@@ -13,6 +13,7 @@ from lctl.rerun.exactness.certificate import Certificate
 from lctl.rerun.running import Rerun
 from lctl.rerun.serving.matching import Policy
 from lctl.rerun.settings import Settings, new_log
+from lctl.rerun.tape.drawnplaces import DrawnPlaces
 from lctl.rerun.tape.tape import Tape
 from lctl.session import default
 from lctl.session.concurrency import lanes
@@ -97,6 +98,10 @@ class Block:
         """Why it ended before what runs in it did; None while it goes on."""
         halt = self._running.halt
         return None if halt.why is None or halt.reached else str(halt.why)
+
+    def know_places(self, places: DrawnPlaces) -> None:
+        """Temporary folders and files that stand for recorded ones."""
+        self._running.know_places(places)
 
     def abandon(self) -> None:
         """In a forked process: the block is its parent's."""

@@ -17,7 +17,7 @@ from time import time as _time
 from typing import Any
 
 from lctl.instrument import settings as recording
-from lctl.instrument.ambient import inputs, terminals
+from lctl.instrument.ambient import identifiers, inputs, terminals
 from lctl.patch import parse_edit
 from lctl.rerun.exactness import results
 from lctl.rerun.forks import reach
@@ -100,6 +100,7 @@ def _serve(tape: Tape, settings: Settings) -> Rerun:
     running.heard = HeardAgain(tape, running.order, settings.at)
     running.heard.begin()
     owners.is_of_process = True
+    identifiers.killing = lambda: _kill_itself(running)
     if settings.policy == "strict" and settings.on_miss == "stop" and settings.at is None:
         _write_in_order(tape)
     return running
@@ -169,6 +170,20 @@ def _stand_still(running: Rerun, places: list[str]) -> None:
 def _end_as_recorded(running: Rerun) -> None:
     running.halt.at_end_of(running.tape.log)
     start_new_thread(leave, (0,))
+
+
+def _kill_itself(running: Rerun) -> None:
+    """The program is about to (SIGKILL): nothing can be told behind that. Where the recording ends, too, that
+    is how it ended."""
+    from lctl.session import ending
+
+    if running.player.ends and running.is_whole():
+        running.halt.linger = None  # nobody else ends it
+        running.halt.at_end_of(running.tape.log)
+        if _is_program:
+            os.write(2, b"lctl: the program killed itself, as it did when it was recorded\n")
+    ending.close_all()
+    _finish()
 
 
 def _retry(running: Rerun, place: str, host: str) -> BaseException:

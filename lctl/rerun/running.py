@@ -31,6 +31,7 @@ from lctl.rerun.serving.routing import Router
 from lctl.rerun.settings import Settings
 from lctl.rerun.tape import ownlogs, siblings
 from lctl.rerun.tape.drawnids import DrawnIds
+from lctl.rerun.tape.drawnplaces import DrawnPlaces
 from lctl.rerun.tape.ownlogs import Places, known_as
 from lctl.rerun.tape.tape import Tape
 from lctl.session import border, naming, opening
@@ -120,6 +121,10 @@ class Rerun:
         border.set_player(None)
         self.order.uninstall()
         opening.redirect, opening.moved = self._redirect
+
+    def know_places(self, places: DrawnPlaces) -> None:
+        """Temporary folders and files that stand for recorded ones."""
+        self._ids.places = places
 
     def abandon(self) -> None:
         """In a forked child: all this is its parent's."""

@@ -115,7 +115,7 @@ def test_a_result_of_a_tool_within_a_tool(server: ModelServer, tmp_path: Path) -
 def test_a_fork_before_a_tool_leaves_its_body_alone(server: ModelServer, tmp_path: Path) -> None:
     """It is one behind the fork then: given the recorded result, for it is asked the recorded thing."""
     record(server, tmp_path / "run.lctl.json")
-    block = fork_block(tmp_path / "run.lctl.json", 0, set=["params.temperature=0"], tools=["dry-run"])
+    block = fork_block(tmp_path / "run.lctl.json", 0, set=["params.temperature=0"], tools=["recorded"])
     with block, LCTLSession("again"):
         Program(server.openai_url)()
     assert (block.certificate.executed, block.certificate.live) == (0, 1)

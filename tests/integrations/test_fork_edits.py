@@ -303,10 +303,12 @@ def test_tools_behind_the_fork_point(bench: Bench) -> None:
     live = bench.fork(PROGRAMS["chat"], path, 0, tools=["live"])
     assert (agents.executed, live.certificate.executed) == (["a.txt"], 1)
     kept = bench.fork(PROGRAMS["chat"], path, 0, tools=["recorded"])
-    assert (agents.executed, kept.certificate.exact) == ([], 1)
+    assert (agents.executed, kept.certificate.exact, kept.certificate.recalled) == ([], 1, 1)
     dry = bench.fork(PROGRAMS["chat"], path, 0, set=changed, tools=["read_file=dry-run"])
     assert (agents.executed, dry.certificate.dry) == ([], 1)
     assert "dry_run" in dry.said[1][0]
+    same = bench.fork(PROGRAMS["chat"], path, 0, tools=["dry-run"])  # though it is the recorded call
+    assert (agents.executed, same.certificate.dry, same.certificate.exact) == ([], 1, 0)
     with pytest.raises(RerunStopped, match="--tools recorded runs none"):
         bench.fork(PROGRAMS["chat"], path, 0, set=changed, tools=["recorded"])
 

@@ -126,6 +126,47 @@ def test_the_parent_is_untouched_and_what_it_cost_is_counted_once(agent: Agent, 
     assert fork["live"] == 1
 
 
+#: Its tool does more than look, by its name, and gives another value each time.
+PAYS = """\
+import random
+import lctl
+from openai import OpenAI
+
+@lctl.tool
+def pay(amount):
+    with open("ledger.txt", "a") as ledger:
+        ledger.write("paid\\n")
+    return random.random()
+
+client = OpenAI()
+for step in range(2):
+    client.chat.completions.create(model="gpt-4.1", messages=[{"role": "user", "content": f"Step {step}"}])
+    print(pay(12))
+"""
+
+
+def test_a_tool_that_is_not_run_says_so(tmp_path: Path, models: ModelServer) -> None:
+    """What the same call gave is said again only where nobody asked for anything else, and the end tells."""
+    agent = Agent(tmp_path, models, PAYS)
+    first, second = agent.first.out.splitlines()
+    for at, words in ((0, []), (0, ["--all-live"]), (0, ["--tools", "dry-run"])):
+        done = agent.fork(at, *words)
+        assert (done.code, done.out.splitlines()) == (0, ["0.0", "0.0"]), done.err
+        assert "2 tools not run (dry run)" in done.err and "behind the fork point" not in done.err
+    at = agent.seqs("tool_call")[0]
+    for words, expected in (
+        ([], second),
+        (["--tools", "recorded"], second),
+        (["--all-live", "--tool-policy", "pay=recorded"], second),
+        (["--all-live"], "0.0"),
+        (["--tool-policy", "pay=dry-run"], "0.0"),
+    ):
+        done = agent.fork(at, *words)
+        assert (done.code, done.out.splitlines()) == (0, [first, expected]), (words, done.err)
+        assert ("from the tape behind the fork point: 1 tool call," in done.err) is (expected == second)
+    assert (tmp_path / "ledger.txt").read_text() == "paid\n" * 2
+
+
 def test_independent_strands_stay_on_the_tape(tmp_path: Path, models: ModelServer) -> None:
     program = """\
 import threading

@@ -74,6 +74,46 @@ def test_a_fixture_that_asks_something_else(runs: Runs, server: ModelServer) -> 
         changed.stdout.no_fnmatch_line("*During handling*")
 
 
+_FOLDERS = """
+    import tempfile
+    import lctl
+
+    @lctl.tool
+    def look(folder):
+        return len(folder)
+
+    @pytest.fixture(scope="module")
+    def shared(tmp_path_factory):
+        return ask(f"shared {tmp_path_factory.mktemp('data')}")
+
+    @pytest.mark.lctl
+    def test_it(shared, tmp_path, tmp_path_factory):
+        print(shared, ask(f"workspace {tmp_path}"), look(str(tmp_path)))
+        print(ask(f"again {tmp_path}/a.txt, {tmp_path_factory.mktemp('more')}"))
+        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory(dir=tmp_path) as two:
+            print(ask(f"{one}, {two} and {one}/x.py"))
+        with tempfile.NamedTemporaryFile(suffix=".md") as file:
+            print(ask(f"file {file.name}"))
+        print(ask(f"kept {tempfile.mkdtemp(prefix='kept-')}"))
+"""
+
+
+def test_temporary_folders_stand_for_the_recorded_ones(runs: Runs, server: ModelServer) -> None:
+    """They are others in each run. What else a test says of them is a part of what it asks."""
+    runs.write(_FOLDERS)
+    first = runs.run("-rP")
+    first.assert_outcomes(passed=1)
+    asked = server.count
+    for options in ((), (f"--basetemp={runs.folder / 'here'}",)):
+        again = runs.run("-rP", "--lctl-record=none", *options)
+        again.assert_outcomes(passed=1)
+        assert said(again) == said(first) and len(said(first)) == 5
+    for recorded, other in (("{tmp_path}/a.txt", "{tmp_path}/b.txt"), ("{one}/x.py", "{two}/x.py")):
+        runs.write(_FOLDERS.replace(recorded, other))
+        runs.run("--lctl-record=none").assert_outcomes(failed=1)
+    assert server.count == asked
+
+
 @pytest.mark.parametrize("how", ["started", "forked"])
 def test_a_process_of_a_test_asks_no_model(runs: Runs, server: ModelServer, how: str) -> None:
     """Nobody would see it in a replay. It is told, also where the test does not look at the process."""

@@ -38,6 +38,7 @@ _STANDARD_BETWEEN = (
     os.path.join("pathlib", "__init__.py"),  # noqa: PTH118
     os.path.join("pathlib", "_local.py"),  # noqa: PTH118
     os.path.join("logging", "__init__.py"),  # noqa: PTH118
+    os.path.join("email", "utils.py"),  # noqa: PTH118
 )
 #: Installed, and called to make a value of the program's own, or to sleep.
 _INSTALLED_BETWEEN = tuple(

@@ -27,6 +27,7 @@ _FACTS = {
         "getlogin",
         "get_terminal_size",
         "sched_getaffinity",
+        "statvfs",
         "times",
         "uname",
     ),
@@ -132,6 +133,7 @@ _TYPES: dict[str, Callable[[list[Any]], Any]] = {
 }
 if hasattr(os, "uname_result"):  # not on Windows
     _TYPES["uname"] = os.uname_result
+    _TYPES["statvfs"] = os.statvfs_result
 
 
 # -- temporary files ----------------------------------------------------------------------------

@@ -8,6 +8,7 @@ place that makes them: they are the same in a rerun, and no event is spent on th
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from types import FrameType, ModuleType
@@ -32,9 +33,12 @@ _MODULES = ("uuid", "uuid_utils.compat", "pydantic_ai._uuid", "fastuuid")
 _framework_names = frozenset(_FRAMEWORKS.split())
 _hooks: list[Hook] = []
 _watching: list[Hook] = []
+_SIGKILL = getattr(signal, "SIGKILL", None)
 _frameworks: dict[str, bool] = {}
 #: Ids that this process had when it was recorded, as the program was told.
 _recorded: set[int] = set()
+#: Of a rerun: the program is about to kill itself, and nothing of it runs any more.
+killing: Callable[[], None] | None = None
 #: Told of each id that is drawn here and now, for the program or a library, and is in no log.
 _drew: Callable[[Any], None] | None = None
 
@@ -120,9 +124,11 @@ def is_own(process: object) -> bool:
 def _kill(original: Any) -> Callable[..., Any]:
     """Of a rerun: the recorded id is another process's by now, and the program means itself."""
 
-    def kill(_: Any, pid: int, signal: int, /) -> None:
+    def kill(_: Any, pid: int, number: int, /) -> None:
+        if killing is not None and number == _SIGKILL and is_own(pid):
+            killing()
         try:
-            original(os.getpid() if is_own(pid) else pid, signal)
+            original(os.getpid() if is_own(pid) else pid, number)
         except BaseException as error:  # also what a handler raises
             step_out(error)
             raise

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from lctl.instrument.ambient import slots, stamps
 from lctl.instrument.hooks import Hook, on_import
@@ -80,8 +80,26 @@ class _Threading:
         return stamps.read(f"{logger}: thread", reader, threading.get_ident)
 
 
+class _Numbered(NamedTuple):
+    """The thread or process that loguru puts into a record, of which it takes these."""
+
+    ident: int | None
+    name: str
+
+
+def _numbered(what: str, original: Callable[[], Any]) -> Callable[[], _Numbered]:
+    def current() -> _Numbered:
+        found = original()
+        return _Numbered(
+            stamps.read(f"loguru: {what}", sys._getframe(1), lambda: found.ident),
+            found.name,
+        )
+
+    return current
+
+
 def install() -> None:
-    _hooks[:] = [on_import("logging", _replace)]
+    _hooks[:] = [on_import("logging", _replace), on_import("loguru._logger", _replace_numbers)]
 
 
 def uninstall() -> None:
@@ -93,3 +111,10 @@ def uninstall() -> None:
 def _replace(logging: ModuleType) -> None:
     if vars(logging).get("threading") is threading:
         slots.replace(logging, "threading", _Threading())
+
+
+def _replace_numbers(logger: ModuleType) -> None:
+    for what in ("thread", "process"):
+        original = getattr(logger, f"current_{what}", None)
+        if original is not None:
+            slots.replace(logger, f"current_{what}", _numbered(what, original))

@@ -40,6 +40,7 @@ langgraph/checkpoint/base/__init__.py langgraph/checkpoint/base/id.py langgraph/
 langgraph/pregel/_loop.py langgraph/store/memory/__init__.py langgraph/stream/_convert.py
 langgraph/stream/_mux.py
 litellm/litellm_core_utils/llm_response_utils/convert_dict_to_response.py litellm/types/utils.py
+loguru/_datetime.py
 pydantic_ai/_utils.py
 _pytest/timing.py
 strands/event_loop/streaming.py strands/telemetry/metrics.py strands/tools/executors/_executor.py

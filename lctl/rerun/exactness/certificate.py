@@ -66,6 +66,7 @@ class Certificate:
         events: how many it has.
         recorded: how many the recording has.
         exact: crossings answered by the recorded answer to the same request.
+        recalled: those of them that are tools of a fork behind its point, given out of their turn.
         reads: of clock, chance, environment, served as recorded.
         drift: by the recorded answer to another request at the same place.
         moved: by the recorded answer to the same request at another place in its lane.
@@ -100,6 +101,7 @@ class Certificate:
     events: int = 0
     recorded: int = 0
     exact: int = 0
+    recalled: int = 0
     reads: int = 0
     drift: int = 0
     moved: int = 0

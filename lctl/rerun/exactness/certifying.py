@@ -49,6 +49,7 @@ class Certifier:
             events=echo.stored,
             recorded=len(tape.log),
             exact=tally["exact"] + tally["recorded"],
+            recalled=tally["recorded"],
             reads=tally.reads,
             drift=tally["drift"],
             moved=tally["moved"],

@@ -13,7 +13,7 @@ from lctl.rerun.serving.answers import RecordedAnswer
 from lctl.rerun.serving.matching import Match
 from lctl.rerun.serving.player import TapePlayer
 from lctl.rerun.tape.crossings import body_of
-from lctl.rerun.tooling.toolpolicy import ToolPolicy, approved, stand_in
+from lctl.rerun.tooling.toolpolicy import Choice, ToolPolicy, approved, stand_in
 from lctl.rerun.tooling.tools import GatedServed, equal_call, served, wrapped
 from lctl.session.border import Live, WireRequest
 from lctl.session.tooling.served import Outcome, Rewritten, Served
@@ -198,12 +198,13 @@ class ForkPlayer(TapePlayer):
         given = self.rules.tool_input(call, place)
         asked = call if given is None else call._replace(input=given)
         choice = self._tools.choose(call.tool)
+        recalls = choice == "recorded" or self._recalls(call.tool, choice, lane)
         if choice == "ask":
             choice = "live" if approved(call.tool, asked.input, self._approvals) else "dry-run"
         if choice == "live":
             self.tally.add("executed")
             return None if given is None else Rewritten(given)
-        known = self._recorded(asked)
+        known = self._recorded(asked) if recalls else None
         if known is not None:
             known.used = True
             self.tally.add("recorded")
@@ -216,6 +217,11 @@ class ForkPlayer(TapePlayer):
             )
         self.tally.add("dry")
         return Served(wrapped(call, stand_in(call.tool, self._sample(call.tool))))
+
+    def _recalls(self, tool: str, choice: Choice, lane: Lane) -> bool:
+        """Whether a tool that nobody said anything about, and that is not run, gives what the same call gave
+        in the recording: not where all is to be anew, and the recorded value would stand beside live ones."""
+        return choice == "dry-run" and not self._tools.is_said(tool) and not self.fork.is_anew(lane.path)
 
     def _edited_result(
         self, result: EditedResult, call: ToolCall, key: tuple[str, str, int] | None

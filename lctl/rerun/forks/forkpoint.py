@@ -117,6 +117,10 @@ class ForkPoint:
         entry = None if seq is None else self.recorded.crossings.get(seq)
         return self.strand.has(lane, None if entry is None else entry.begins)
 
+    def is_anew(self, lane: str) -> bool:
+        """Whether nothing of the tape comes before what that lane does behind the fork point, or beside."""
+        return self.all_live or (self.at == 0 and self.follows(lane))
+
     @property
     def prefix(self) -> int:
         """Up to this event the fork's log is the recording's to the byte."""

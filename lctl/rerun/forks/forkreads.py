@@ -30,9 +30,9 @@ class ForkReads(Reads):
         fork, following = self._fork, self._next(source, lane)
         if following is None or following.seq <= fork.at:
             return False
-        if fork.all_live:
+        if fork.is_anew(lane.path):
             return True
-        return fork.follows(lane.path) and (fork.at == 0 or (source in (STDIN, PROMPT) and is_terminal()))
+        return fork.follows(lane.path) and source in (STDIN, PROMPT) and is_terminal()
 
     def _recorded(self, source: str, key: str, lane: Lane) -> tuple[Any] | None:
         if lane not in self._live and self._is_real(source, lane):

@@ -13,8 +13,12 @@ from __future__ import annotations
 
 import re
 import threading
+from typing import TYPE_CHECKING
 
 from lctl.instrument.ambient import identifiers
+
+if TYPE_CHECKING:
+    from lctl.rerun.tape.drawnplaces import DrawnPlaces
 
 #: Of the newest ids so many are known.
 _KNOWN = 200_000
@@ -30,7 +34,10 @@ class DrawnIds:
 
     Attributes:
         are_recorded: none that stands for another is known.
+        places: of a test: its temporary folders and files, which stand for the recorded ones, too.
     """
+
+    places: DrawnPlaces | None = None
 
     def __init__(self) -> None:
         self.are_recorded = True
@@ -48,6 +55,11 @@ class DrawnIds:
 
     def learn(self, recorded: str, now: str) -> bool:
         """Whether both texts are the same but for drawn ids; then those stand for the recorded ones."""
+        if self.places is not None:
+            now = self.places.learn(recorded, now)
+            if now == recorded:
+                self.are_recorded = False
+                return True
         if len(recorded) != len(now) or not self._drawn:
             return False
         found: dict[str, str] = {}
@@ -71,6 +83,8 @@ class DrawnIds:
 
     def as_recorded(self, said: bytes) -> bytes:
         """`said` with the recorded ids in the place of those that stand for them."""
+        if self.places is not None:
+            said = self.places.as_recorded(said)
         if not self._recorded:
             return said
         return _BYTES.sub(self._replaced, said)

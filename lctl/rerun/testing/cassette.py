@@ -12,6 +12,7 @@ from lctl.session.concurrency import lanes
 from lctl.session.concurrency.lane import Lane
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import ExitStack
 
     from lctl.rerun.block import Block
@@ -41,7 +42,10 @@ class Cassette:
     Attributes:
         recording: whether this run records (False: it replays).
         unused: what was recorded and not asked for by this replay, a line each.
+        base: where pytest keeps the temporary folders of this run; None where it has made none.
     """
+
+    base: Callable[[], str | None] = staticmethod(lambda: None)
 
     def __init__(
         self,
@@ -166,6 +170,7 @@ class Cassette:
     def _replay(self, stack: ExitStack) -> None:
         """What the test calls comes from the cassette."""
         from lctl.rerun.block import rerun
+        from lctl.rerun.tape.drawnplaces import DrawnPlaces
 
         self._part.unlink(missing_ok=True)
         self._set_variables(stack)
@@ -179,6 +184,10 @@ class Cassette:
             allow=_ALLOWED,
         )
         self._block = stack.enter_context(block)
+        places = DrawnPlaces(lambda: self.base())
+        self._block.know_places(places)
+        places.begin()
+        stack.callback(places.end)
         self._open(stack)
 
     def _set_variables(self, stack: ExitStack) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lctl.filenames import file_name
 
@@ -89,3 +89,10 @@ def _safe(name: str) -> str:
 
 def _older(name: str) -> str:
     return re.sub(r"[^\w\[\]=.,+-]", "_", name)[:120]
+
+
+def base(config: Any) -> str | None:
+    """The folder of this run in which pytest keeps those of `tmp_path`; None where nobody has asked for one:
+    asking makes it. pytest has no public way to see that."""
+    found = getattr(getattr(config, "_tmp_path_factory", None), "_basetemp", None)
+    return None if found is None else str(found)

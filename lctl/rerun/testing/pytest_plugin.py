@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -201,6 +202,7 @@ def _cassette_of(item: Any) -> Cassette:
         except (TypeError, LctlError) as error:
             said = str(error).replace("Cassette.__init__()", "it")
             raise pytest.fail.Exception(f"@pytest.mark.lctl on {item.name}: {said}", pytrace=False) from None
+        found.base = partial(cassettefiles.base, item.config)
         _claim(item, str(place))
         item.__dict__["_lctl_cassette"] = found
     return found

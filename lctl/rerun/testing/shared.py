@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,7 @@ class Shared:
         try:
             with told(lambda: path):
                 cassette = self._cassette(path, mode)
+                cassette.base = partial(cassettefiles.base, request.config)
                 cassette.begin()
                 passed = False
                 try:

@@ -60,6 +60,10 @@ class ToolPolicy(NamedTuple):
             return "dry-run"
         return chosen
 
+    def is_said(self, tool: str) -> bool:
+        """Whether somebody said what happens to it."""
+        return self.usual is not None or tool in self.named
+
 
 def is_terminal() -> bool:
     """Whether somebody sits there who can be asked."""

@@ -77,7 +77,7 @@ class Depth(NamedTuple):
         """Do it, if the way still leads to such an object."""
         node: Any = nodes[self.root] if 0 <= self.root < len(nodes) else _MISSING
         for step in self.way:
-            node = _at(node, step)
+            node = part_at(node, step)
         if issubclass(type(node), list | deque):
             if type(self.content) is list:
                 while len(node) > self.kept:
@@ -212,7 +212,7 @@ def _pair(encoder: Encoder, key: Any, item: Any) -> list[Any] | None:
         return None
 
 
-def _at(node: Any, step: Any) -> Any:
+def part_at(node: Any, step: Any) -> Any:
     """The part of a node that is at a step of the way."""
     if issubclass(type(node), dict):
         return node.get(step, _MISSING)

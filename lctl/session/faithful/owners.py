@@ -84,7 +84,7 @@ class Owner:
             elif not is_plain(kind) and not is_event(kind) and not any(node is root for root in self.roots):
                 self.waits = self.waits or kind.__name__ == "Future"
                 continue
-            parts = _parts(node, kind)
+            parts = parts_of(node, kind)
             left -= len(parts) + 1
             known[id(node)] = (node, parts)
             if left < 0 or len(known) >= _NODES:
@@ -192,7 +192,7 @@ def change(made: Any, owner: Owner, given: Given) -> None:
             continue
 
 
-def _parts(node: Any, kind: type) -> Any:
+def parts_of(node: Any, kind: type) -> Any:
     """What a node is made of now: a list, of what has keys or attributes a dict."""
     if kind in DICTS:
         return dict(node)
@@ -212,7 +212,7 @@ def _is_same(node: Any, before: Any) -> bool:
     kind = type(node)
     if kind in BUILTIN and len(node) != len(before):
         return False
-    now = _parts(node, kind)
+    now = parts_of(node, kind)
     if kind is bytearray:
         return bool(now == before)
     if type(now) is list:
@@ -224,7 +224,7 @@ def _is_same(node: Any, before: Any) -> bool:
 
 def _told(found: list[Depth], place: tuple[int, tuple[Any, ...]], node: Any, before: Any) -> Any:
     """Add what is another now in a node; what of it is the same, and at its place."""
-    now = _parts(node, type(node))
+    now = parts_of(node, type(node))
     if type(node) in ROWS:
         pairs = enumerate(zip(before, now, strict=False))
         kept = next((n for n, (item, other) in pairs if item is not other), min(len(before), len(now)))

@@ -24,6 +24,7 @@ class Outcome(NamedTuple):
         returned: of a generator: the value of its StopIteration.
         closed_early: of a generator: nobody asked for more than these items.
         change: does to the arguments what the run did to them.
+        shared: puts into what it returned the objects around it that it returned, once they are changed.
         fields: of the recorded event: what it gave, as recorded.
         inside: [first, last] seqs of the events recorded by its body.
         gives: of a plain function that gave a generator or coroutine: which of them.
@@ -39,6 +40,7 @@ class Outcome(NamedTuple):
     returned: Any = None
     closed_early: bool = False
     change: Callable[[], None] | None = None
+    shared: Callable[[Any], Any] | None = None
     fields: Mapping[str, Any] | None = None
     inside: Sequence[tuple[int, int]] = ()
     gives: str | None = None
@@ -116,7 +118,7 @@ class Served:
             outcome.change()
         if outcome.error is not None:
             raise outcome.error
-        return outcome.value
+        return outcome.value if outcome.shared is None else outcome.shared(outcome.value)
 
 
 class Rewritten(Served):

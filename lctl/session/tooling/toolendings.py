@@ -9,7 +9,7 @@ from lctl.guard import guard
 from lctl.session import jsonable
 from lctl.session.concurrency.comings import Coming
 from lctl.session.concurrency.lane import Lane
-from lctl.session.faithful import Given
+from lctl.session.faithful import Given, sharing
 from lctl.session.tooling.toolcalls import Failure, Pause, ToolCall
 from lctl.session.tooling.toolevents import ranges
 from lctl.session.tooling.toolresults import Items
@@ -67,11 +67,13 @@ def tape_of_end(
     lane: Lane | None,
     comings: Sequence[Coming],
     gives: str | None,
+    output: Any = None,
 ) -> dict[str, Any] | None:
     """A tape of a result (see `toolresults`), with what else it holds of the run; None where that is nothing.
 
     Args:
         lane: of the body; None where it did not run.
+        output: the result itself, of a call that gave one.
     """
     # Where the result could not be kept the tool runs again, and all this with it.
     kept = "executed" not in (tape or ())
@@ -79,6 +81,7 @@ def tape_of_end(
     signals = None if lane is None else lane.signals
     found = {
         "owner": call.owner.tape(given) if kept and call.owner is not None else None,
+        "shared": sharing.tape(output, call.owner, given) if kept and call.owner is not None else None,
         "inside": ranges(lane.inside) if lane is not None and lane.inside else None,
         "wrote": sink.tape(call.tool) if kept and isinstance(sink, Body) else None,
         "received": call.incoming.tape() if kept and call.incoming is not None else None,

@@ -10,6 +10,8 @@ holds it (see `lctl.session.faithful`):
     output      the value, or the items of a generator
     returned    what a generator returned beyond its items
     error       the exception
+    shared      [way in the result, way from there, number of what is around the call] of the objects in it
+                that are the program's own (`lctl.session.faithful.sharing`)
     inside      [first, last] seqs of the events recorded by the tool's own body
     wrote       [stream, characters written to it before, text] of what its body wrote to stdout and stderr
     received    [milliseconds since its start, turn of the loop, message] of what came from outside meanwhile,
@@ -30,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.interrupts import RAISED, let_through
 from lctl.session import hooks, jsonable
 from lctl.session.concurrency.comings import comings
-from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful, owners
+from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful, owners, sharing
 from lctl.session.faithful.coding import encode_parts
 from lctl.session.faithful.depths import Depth, all_written
 from lctl.session.tooling.plainness import is_plain, is_plain_error
@@ -205,6 +207,7 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
         returned=parts.get("returned"),
         closed_early=bool(data.get("closed_early")),
         change=change,
+        shared=None if call.owner is None else sharing.again(tape.get("shared"), call.owner),
         fields=fields(data),
         inside=[(first, last) for first, last in tape.get("inside", ())],
         gives=tape.get("gives"),

@@ -300,7 +300,8 @@ class ToolRun(Run):
             result["error"] = beneath.failure._asdict()
         is_shown = items is not None or result.get("output") is parts.get("output")
         tape = toolresults.tape_of(self._call.tool, self._given, parts, items, is_shown)
-        tape = tape_of_end(self._call, self._given, tape, self.lane, self._comings, self.gives)
+        output = parts.get("output")
+        tape = tape_of_end(self._call, self._given, tape, self.lane, self._comings, self.gives, output)
         if tape is not None:
             result["tape"] = tape
         return result

@@ -129,3 +129,22 @@ def test_what_a_tool_raises_ends_the_program_again(lctl: Run, tmp_path: Path, ho
     assert "log equal, output equal" in again.stderr, again.stderr
     assert (tmp_path / "ran").read_text() == ran
     assert "LookupError: tool" in again.stderr
+
+
+def test_a_program_that_kills_itself(lctl: Run, tmp_path: Path) -> None:
+    """So it did when it was recorded; where it does that elsewhere, there is a certificate all the same."""
+    program = _PROGRAM + "import os, signal\nprint('bye', flush=True)\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    (tmp_path / "agent.py").write_text(program)
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    again = lctl("rerun", "run.lctl.json")
+    assert again.returncode == 0 and again.stdout.startswith(recorded.stdout), again.stderr
+    assert "killed itself, as it did when it was recorded" in again.stderr
+    assert "exact: up to event" in again.stderr and "no certificate" not in again.stderr
+    (tmp_path / "agent.py").write_text(
+        program.replace("\nfound", "\nos.kill(os.getpid(), 9)\nfound", 1).replace(
+            "import random", "import os, random"
+        )
+    )
+    sooner = lctl("rerun", "run.lctl.json")
+    assert sooner.returncode == 1
+    assert "not exact" in sooner.stderr and "as it did" not in sooner.stderr

@@ -252,3 +252,38 @@ def test_how_long_a_line_took_in_ipython(lctl: Run, tmp_path: Path) -> None:
     again = lctl("rerun", "run.lctl.json")
     assert again.stdout == recorded.stdout
     assert "log equal, output equal" in again.stderr, again.stderr
+
+
+@pytest.mark.skipif(importlib.util.find_spec("loguru") is None, reason="loguru is not here")
+def test_what_loguru_says_of_a_line(twice: Twice) -> None:
+    """Its time, how long the program has run, the numbers of process and thread."""
+    recorded, again = twice("""
+import sys, threading
+from loguru import logger
+
+logger.remove()
+form = "{time:HH:mm:ss.SSSSSS} {elapsed} {process.id} {thread.id} {thread.name} {message}"
+logger.add(sys.stdout, format=form)
+logger.info("first")
+other = threading.Thread(target=logger.info, args=("in a thread",), name="other")
+other.start()
+other.join()
+""")
+    assert recorded.stdout.count("\n") == 2 and " other in a thread" in recorded.stdout
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "log equal, output equal" in again.stderr
+
+
+def test_dates_and_ids_of_mails_that_the_program_writes(twice: Twice) -> None:
+    """`email.utils` reads clock, chance, process and host for its caller; and how full a disk is."""
+    recorded, again = twice("""
+import os
+from email.utils import formatdate, localtime, make_msgid
+
+print(formatdate(), formatdate(localtime=True), localtime())
+print(make_msgid(), make_msgid("a", domain="here"))
+print(os.statvfs("."), os.statvfs(".").f_bavail)
+""")
+    assert recorded.stdout.count("@") == 2
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "log equal, output equal" in again.stderr

@@ -123,3 +123,83 @@ with ThreadPoolExecutor(4) as pool:
 print(sorted(seen.items()))
 """)
     _same(recorded, again)
+
+
+def test_what_a_tool_returns_of_them_is_the_variable_itself(twice: Twice) -> None:
+    """Whole, a part of it, or within a result: what the program does to that it does to the variable."""
+    recorded, again = twice(
+        """
+import lctl
+from dataclasses import dataclass
+
+@dataclass
+class Found:
+    of: list
+    count: int
+
+todos, cache, tags, counts = [], {}, set(), {"n": 0}
+
+@lctl.tool
+def add(text):
+    with open("ran", "a") as file:
+        file.write("x")
+    todos.append({"text": text, "done": False})
+    return todos
+
+@lctl.tool
+def last():
+    return todos[-1]
+
+@lctl.tool
+def open_ones():
+    return [todo for todo in todos if not todo["done"]]
+
+@lctl.tool
+def cached(key):
+    return cache.setdefault(key, {"parts": []})["parts"], key
+
+@lctl.tool
+def tagged(tag):
+    tags.add(tag)
+    return tags
+
+@lctl.tool
+def found():
+    return Found(todos, len(todos))
+
+@lctl.tool
+def count():
+    counts["n"] += 1
+    return counts
+
+@lctl.tool
+def copied():
+    return list(todos)
+
+def agent():
+    state = {"turns": 0}
+
+    @lctl.tool
+    def turn():
+        state["turns"] += 1
+        return {"state": state}
+
+    given = turn()["state"]
+    given["turns"] += 10
+    return given is state, state
+
+todos_there = add("milk")
+todos_there.append({"text": "typed", "done": False})
+last()["done"] = True
+open_ones()[0]["text"] = "oat milk"
+cached("a")[0].append(1), cached("a")[0].append(2)
+tagged("x").add("y")
+found().of.append({"text": "found", "done": True})
+copied().clear()
+print(todos, cache, sorted(tags), todos_there is todos, count() is counts, copied() is todos, agent())
+print(len(open("ran").read()))
+""",
+    )
+    assert "'oat milk'" in recorded.stdout and recorded.stdout.startswith("[") and "found" in recorded.stdout
+    assert recorded.stdout.splitlines()[1] == "1"
+    _same(recorded, again)
