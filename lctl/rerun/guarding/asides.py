@@ -44,6 +44,7 @@ class Asides:
     def __init__(self, divert: Divert) -> None:
         self._divert = divert
         self._places: dict[str, Path] = {}  # where nothing is any more, it was removed
+        self._anew: set[str] = set()  # folders in whose place is an empty one
         self._leave: list[Callable[[], None]] = []
         self._asking = threading.local()
 
@@ -101,6 +102,18 @@ class Asides:
                 self._places[real] = place
             return str(self._places[real])
 
+    def of_folder(self, path: str, frame: FrameType) -> bool:
+        """Have `frame` make a folder where it was told that none is, though one is now; whether it has."""
+        with self._within():
+            real = absolute(path)
+            place = None if real in self._places else self._divert(real, frame)
+            if place is None:
+                return False
+            place.mkdir(parents=True, exist_ok=True)
+            self._places[real] = place
+            self._anew.add(real)
+            return True
+
     # -- where things are ----------------------------------------------------------------------
 
     @contextmanager
@@ -123,8 +136,16 @@ class Asides:
         with self._within() as is_first:
             if not is_first:
                 return path
-            place = self._places.get(absolute(os.fsdecode(path)))
+            real = absolute(os.fsdecode(path))
+            place = self._places.get(real) or self._in_anew(real)
             return path if place is None else _like(place, path)
+
+    def _in_anew(self, real: str) -> Path | None:
+        """Where that is now, in a folder that was made anew: nothing of what the real one holds is there."""
+        for folder in self._anew:
+            if real.startswith(folder + os.sep):
+                return self._places[folder] / real[len(folder) + 1 :]
+        return None
 
     def _to_write(self, path: Any, keeps: bool = False) -> Any:
         """Where that is to be written. `keeps`: on top of what is there."""
@@ -146,7 +167,7 @@ class Asides:
             if not os.path.isdir(folder) and not self._has(folder):  # noqa: PTH112
                 return _like(place / "nothing", path)  # there is no such folder, as the system says
             place.parent.mkdir(parents=True, exist_ok=True)
-            if keeps and os.path.isfile(real):  # noqa: PTH113
+            if keeps and os.path.isfile(real) and self._in_anew(real) is None:  # noqa: PTH113
                 shutil.copy2(real, place)
             self._places[real] = place
         return _like(place, path)
@@ -194,7 +215,8 @@ class Asides:
             if not beside:
                 return original(self._there(path))  # type: ignore[no-any-return]
             with self._within():
-                names: list[Any] = original(path) if os.path.isdir(path) else []  # noqa: PTH112
+                is_kept = os.path.isdir(path) and absolute(os.fsdecode(path)) not in self._anew  # noqa: PTH112
+                names: list[Any] = original(path) if is_kept else []
             made = {
                 os.fsencode(name) if isinstance(path, bytes) else name: is_made
                 for name, is_made in beside.items()
@@ -212,7 +234,7 @@ class Asides:
             with self._within():
                 real = absolute(os.fsdecode(path))
                 entries: dict[str, Any] = {}
-                for folder in (real, self._divert_of(real)):
+                for folder in (real, self._divert_of(real))[real in self._anew :]:
                     if os.path.isdir(folder):  # noqa: PTH112
                         with original(_like(folder, path)) as found:
                             entries |= {os.fsdecode(entry.name): Renamed(path, entry) for entry in found}
