@@ -73,7 +73,7 @@ def _opening(original: Any) -> Callable[..., Any]:
             return filelooks.opened(original, value, file, mode, buffering, encoding, errors, newline)
         except BaseException as error:
             if value is None and isinstance(error, FileNotFoundError):
-                error.filename = file
+                error.filename = os.fspath(file)
             error.__traceback__ = filereaders.below(error.__traceback__)
             raise
 
@@ -173,7 +173,7 @@ def _measuring(get: Callable[[int, int], Any]) -> Callable[..., Any]:
                     return original("")
             except BaseException as error:
                 if value is None and isinstance(error, FileNotFoundError):
-                    error.filename = filename
+                    error.filename = os.fspath(filename)
                 error.__traceback__ = filereaders.below(error.__traceback__)
                 raise
             return get(*value)
@@ -197,7 +197,7 @@ def _stating(original: Any) -> Callable[..., Any]:
             return filelooks.stat_of(path, original, *value)
         except BaseException as error:
             if value is None and isinstance(error, FileNotFoundError):
-                error.filename = path
+                error.filename = os.fspath(path)
             error.__traceback__ = filereaders.below(error.__traceback__)
             raise
 

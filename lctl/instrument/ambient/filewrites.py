@@ -61,7 +61,7 @@ def _make_again(given: Any, path: str, told: Any, frame: FrameType, make: Callab
     if number is None or (number == errno.EEXIST and not is_there):
         make()
     if number is not None:
-        raise OSError(number, os.strerror(number), given)
+        raise OSError(number, os.strerror(number), os.fspath(given))
 
 
 def begin(given: Any, frame: FrameType, real: Callable[..., Any]) -> None:
