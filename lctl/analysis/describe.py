@@ -221,7 +221,7 @@ def _ambient(data: Data) -> str:
         return f" {name} {plain(key, _WORDS)} {plain(text(said.get('kind')), 20)}{_told(said.get('data'))}"
     if name == COMMAND:
         return f" {name} {quoted(key, _WORDS)}" + _paren(_of_command(mapping(data.get("value"))))
-    if name in ("database", "file", "there", "listing"):
+    if name in ("before", "database", "file", "listing", "made", "there"):
         return f" {name} {plain(key, _WORDS)}" + _paren(_of_file(data.get("value")))
     if name in ASKED:
         return f" {name} {plain(key, _WORDS)}".rstrip()

@@ -146,6 +146,7 @@ def _verify(path: Path) -> int:
     from lctl.codec import open_log
     from lctl.errors import LogNotFound
     from lctl.rerun.exactness.comparing import differences
+    from lctl.rerun.exactness.labels import Labels
 
     log = open_log(path)
     of = mapping(log.chain.get("rerun")).get("of")
@@ -154,13 +155,15 @@ def _verify(path: Path) -> int:
         raise LogNotFound(f"{log.name}: its recording {of} is not among the runs here")
     if again is None:
         raise LogNotFound(f"{log.name}: no rerun of it is here; run one with: lctl rerun {path}")
-    found = list(differences(recorded, again))
+    labels = Labels()
+    found = list(differences(recorded, again, labels))
     for one in found[:10]:
         click.echo(str(one))
     if len(found) > 10:
         click.echo(f"and {len(found) - 10} more")
     if not found:
-        click.echo(f"{len(again)} events of {again.name} equal those of {recorded.name}")
+        but = " but for line numbers" if labels.moved else ""
+        click.echo(f"{len(again)} events of {again.name} equal those of {recorded.name}{but}")
     return 1 if found else 0
 
 

@@ -332,6 +332,11 @@ class Player(Protocol):
         """
         return None
 
+    def anew(self, path: str, frame: FrameType) -> bool:
+        """`frame` makes a folder where there was none, and is one now: whether there is an empty one in its
+        place from now on."""
+        return False
+
     def as_recorded(self, path: str) -> None:
         """The program is given that file, or that there is none, as it was recorded and not as it is now."""
         return

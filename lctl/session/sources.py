@@ -54,6 +54,10 @@ REQUEST, WEBSOCKET, GONE, SIGNAL = "request", "websocket", "gone", "signal"
 #: a folder (`lctl.instrument.ambient.files`, `folders`). A rerun need not look in the recorded order.
 FILE, THERE, LISTING = "file", "there", "listing"
 
+#: The sources of a folder that the program's own code makes, and of a file that it adds to, or makes, before
+#: it first did (`lctl.instrument.ambient.filewrites`).
+MADE, BEFORE = "made", "before"
+
 #: The source of a command that the program's own code has run (`lctl.instrument.ambient.commands`).
 COMMAND = "command"
 

@@ -32,8 +32,9 @@ _READERS = (
     "shutil.py",
     "tarfile.py",
 )
-#: Of `os` and `pathlib`: they look for what they are to make, and for loops of links.
-_NOT_LOOKING = ("makedirs", "mkdir", "resolve")
+#: Of `pathlib`: they look for what they are to make, and for loops of links. (What `os.makedirs` finds
+#: decides which folders it makes.)
+_NOT_LOOKING = ("mkdir", "resolve")
 _DEPTH = 8
 _PLACE = "a file that the program reads"
 #: Stands for: not asked, it is as it is now.
@@ -54,8 +55,12 @@ class _NotToTell(Exception):
     """It is as it is now."""
 
 
-def own(frame: FrameType | None) -> FrameType | None:
-    """The program's own code for which `frame` reads a file; None where a library does, or a tool."""
+def own(frame: FrameType | None, *, makes: bool = False) -> FrameType | None:
+    """The program's own code for which `frame` reads a file; None where a library does, or a tool.
+
+    Args:
+        makes: it makes a folder, and does not look for what it makes.
+    """
     if not (settings.files and reads.active()):
         return None
     for _ in range(_DEPTH):
@@ -68,7 +73,7 @@ def own(frame: FrameType | None) -> FrameType | None:
                 return None
         elif kind != callers.BETWEEN:
             break
-        if frame.f_code.co_name in _NOT_LOOKING:
+        if not makes and frame.f_code.co_name in _NOT_LOOKING:
             return None
         frame = frame.f_back
     found = callers.own(frame)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from lctl.instrument.ambient import filelooks, filereaders, folders, reads, slots
+from lctl.instrument.ambient import filelooks, filereaders, filewrites, folders, reads, slots
 from lctl.instrument.ambient.filelooks import OTHER
 from lctl.instrument.ambient.filereaders import UNKNOWN
 from lctl.session import border
@@ -29,6 +29,9 @@ def install() -> None:
     slots.replace_builtin(io, "open", _opening)
     slots.replace(builtins, "open", io.open)
     filereaders.replace_of_system("stat", _stating)
+    filereaders.replace_of_system("open", filewrites.opening_low)
+    for name in ("truncate", "utime"):
+        filereaders.replace_of_system(name, filewrites.changing)
     for name, make in (
         ("exists", _finding),
         ("isfile", _finding),
@@ -57,10 +60,12 @@ def _opening(original: Any) -> Callable[..., Any]:
     ) -> Any:
         value = UNKNOWN
         try:
-            if opener is None and type(mode) is str and _READING.issuperset(mode):
+            if opener is None and type(mode) is str and "w" not in mode:
                 frame = filereaders.own(sys._getframe().f_back)
-                if frame is not None:
+                if frame is not None and _READING.issuperset(mode):
                     value = _content(original, file, mode, frame)
+                elif frame is not None:
+                    filewrites.begin(file, frame, original)
             if value is UNKNOWN:
                 return original(file, mode, buffering, encoding, errors, newline, closefd, opener)
             if value is None:
@@ -68,7 +73,7 @@ def _opening(original: Any) -> Callable[..., Any]:
             return filelooks.opened(original, value, file, mode, buffering, encoding, errors, newline)
         except BaseException as error:
             if value is None and isinstance(error, FileNotFoundError):
-                error.filename = file
+                error.filename = os.fspath(file)
             error.__traceback__ = filereaders.below(error.__traceback__)
             raise
 
@@ -168,7 +173,7 @@ def _measuring(get: Callable[[int, int], Any]) -> Callable[..., Any]:
                     return original("")
             except BaseException as error:
                 if value is None and isinstance(error, FileNotFoundError):
-                    error.filename = filename
+                    error.filename = os.fspath(filename)
                 error.__traceback__ = filereaders.below(error.__traceback__)
                 raise
             return get(*value)
@@ -192,7 +197,7 @@ def _stating(original: Any) -> Callable[..., Any]:
             return filelooks.stat_of(path, original, *value)
         except BaseException as error:
             if value is None and isinstance(error, FileNotFoundError):
-                error.filename = path
+                error.filename = os.fspath(path)
             error.__traceback__ = filereaders.below(error.__traceback__)
             raise
 

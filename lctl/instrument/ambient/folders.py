@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FrameType, ModuleType
 from typing import Any, Self
 
-from lctl.instrument.ambient import filelooks, filereaders, reads, slots
+from lctl.instrument.ambient import filelooks, filereaders, filewrites, reads, slots
 from lctl.instrument.ambient.filelooks import OTHER
 from lctl.instrument.ambient.filereaders import UNKNOWN
 from lctl.session import border, jsonable
@@ -88,11 +88,18 @@ def note_absent(path: str) -> None:
 
 
 def _making(original: Any) -> Callable[..., Any]:
+    def make(path: Any, mode: int, dir_fd: int | None) -> None:
+        is_known = dir_fd is None and _absent and _player is border.player()
+        if not (is_known and _is_made_anew(path)):
+            original(path, mode, dir_fd=dir_fd)
+
     def mkdir(_: Any, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
         try:
-            if dir_fd is None and _absent and _player is border.player() and _is_made_anew(path):
-                return
-            original(path, mode, dir_fd=dir_fd)
+            frame = None if dir_fd is not None else filereaders.own(sys._getframe().f_back, makes=True)
+            if frame is None:
+                make(path, mode, dir_fd)
+            else:
+                filewrites.made(path, frame, lambda: make(path, mode, None))
         except BaseException as error:
             error.__traceback__ = filereaders.below(error.__traceback__)
             raise

@@ -88,7 +88,9 @@ class Certificate:
             tells of connections and objects thrown away, which a rerun has not, and makes no rerun inexact.
         reordered: events that tasks and threads told of themselves in another order; nothing that the program
             sees is in it, and the log has the recorded one.
-        log_equal: every event is the recorded one, and none is missing.
+        log_equal: every event is the recorded one, but for the places in the program's code that label some
+            of them, and none is missing.
+        moved_lines: such places that are others now: "agent.py:12 -> agent.py:13".
         first_difference: where not.
         stopped: why the rerun ended before the program did; None where it did not.
         until: the event the rerun was to stop at, and did; or the last one of a recording cut off.
@@ -121,6 +123,7 @@ class Certificate:
     stderr_differs: str | None = None
     reordered: int = 0
     log_equal: bool = False
+    moved_lines: tuple[str, ...] = ()
     first_difference: Difference | None = None
     again: tuple[str, ...] = ()
     stopped: str | None = None
@@ -162,6 +165,7 @@ class Certificate:
             "violations",
             "standing",
             "again",
+            "moved_lines",
         ):
             known[name] = tuple(known.get(name, ()))
         return cls(**known)

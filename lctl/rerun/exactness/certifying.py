@@ -69,6 +69,7 @@ class Certifier:
             stderr_differs=echo.stderr_differs if until is None else None,
             reordered=echo.reordered,
             log_equal=found is None,
+            moved_lines=tuple(named(echo.labels.moved)),
             first_difference=found,
             again=tuple(player.again),
             stopped=str(self._halt.why) if self._halt.why is not None and not reached else None,

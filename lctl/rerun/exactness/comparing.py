@@ -11,6 +11,7 @@ import orjson
 
 from lctl.codec import Log
 from lctl.rerun.exactness.certificate import Difference, differing
+from lctl.rerun.exactness.labels import Labels, unlabelled
 from lctl.rerun.serving.requests import settled
 from lctl.rerun.settings import DUMMY_KEY, SCRATCH
 from lctl.rerun.tape.entries import is_cancellation
@@ -51,8 +52,12 @@ _TIMES = re.compile(
 _TIME = len("2024-01-15T10:30:00.123456Z")
 
 
-def differences(recorded: Log, again: Log) -> Iterator[Difference]:
-    """Every event of `again` that does not say what the recorded one of its seq says."""
+def differences(recorded: Log, again: Log, labels: Labels | None = None) -> Iterator[Difference]:
+    """Every event of `again` that does not say what the recorded one of its seq says.
+
+    Args:
+        labels: learns which places in the program's code have moved.
+    """
     for old, new in zip_longest(recorded.lines(), again.lines()):
         if old is None:
             event = orjson.loads(new)
@@ -64,6 +69,8 @@ def differences(recorded: Log, again: Log) -> Iterator[Difference]:
             found = difference(old, new)
             if found is not None:
                 yield found
+            elif labels is not None:
+                labels.of_now(old, new)
 
 
 def difference(
@@ -124,6 +131,8 @@ def essence(line: bytes) -> dict[str, Any]:
             data.pop(name, None)
         if event["type"] == "exchange":
             _timeless(data)
+        elif event["type"] == "ambient":
+            unlabelled(data)
         elif event["type"] == "output" and "hash" in data:
             data.pop("size", None)  # the hash is of what counts: not of addresses, and places in tracebacks
             data.pop("text", None)

@@ -21,6 +21,7 @@ from lctl.record.recorder import Recorder
 from lctl.rerun.exactness.asides import first_unlike, said_by_libraries
 from lctl.rerun.exactness.certificate import Difference
 from lctl.rerun.exactness.comparing import described, difference
+from lctl.rerun.exactness.labels import Labels
 from lctl.rerun.exactness.past import Block, Past
 from lctl.rerun.exactness.reordering import Names
 from lctl.rerun.exactness.window import Window
@@ -41,7 +42,7 @@ class EchoStore(JournalStore):
     Attributes:
         tape: what it is compared with; None for a recording that the tape does not know.
         difference: the first event that is not the recorded one.
-        stderr_differs, reordered: see Certificate.
+        stderr_differs, reordered, labels: see Certificate (`moved_lines`).
         shared: of a fork: the last event that is stored as the recorded line. What comes after has its own
             times, also where it says the same: two clocks in one log would tell a wrong order.
         mark: `reached` is called once when this event has been stored: in the program's own thread, inside
@@ -81,6 +82,7 @@ class EchoStore(JournalStore):
         #: Called once as many events are stored, by the thread that stores the last of them.
         self.once_stored: dict[int, Callable[[], None]] = {}
         self._equivalent = equivalent
+        self.labels = Labels()
         self._names = Names()
         self._past = Past()
         self._window: Window | None = None
@@ -117,6 +119,7 @@ class EchoStore(JournalStore):
         self.shared, self.mark = before.shared, before.mark
         self.cut, self.reached = before.cut, before.reached
         self._names, self._past, self._lines = before._names, before._past, before._lines
+        self.labels = before.labels
         self.difference = before.difference
         if before._missing is not None:  # it came to an end there, and goes on now
             self._lines, self.difference = chain((before._missing,), self._lines), None
@@ -232,7 +235,7 @@ class EchoStore(JournalStore):
             if found is None:
                 if is_shared:
                     self._past.add_one(recorded, line, lane)
-                return [recorded if is_shared else now_line]
+                return [self.labels.of_now(recorded, now_line) if is_shared else now_line]
             self._first = found
             if not is_shared:
                 self.difference = found
@@ -253,7 +256,8 @@ class EchoStore(JournalStore):
         """What is to be stored of the window: all of it, as recorded or as it came, when it has closed."""
         if whole:
             self._window = None
-            lines, rest = window.close(), window.rest()
+            lines = [self.labels.of_now(recorded, now) for recorded, now in window.close()]
+            rest = window.rest()
             self.reordered += len(lines)
             if self._own is not None:
                 self._own.keep(window.held[window.before :])

@@ -29,6 +29,8 @@ def lines(certificate: Certificate, verb: str = "rerun") -> Iterator[str]:
             yield f"  {name}: and {len(found) - 5} more"
     yield from on_disk(made)
     yield from changed(made)
+    if made.moved_lines:
+        yield f"  lines of the program have moved (not counted): {_first(made.moved_lines)}"
     if made.output_equal is False:
         yield "  the output is not the recorded one"
     if made.stderr_differs is not None and made.stopped is None:
@@ -62,6 +64,10 @@ def _named(paths: tuple[str, ...]) -> str:
     return ", ".join(shown(path) for path in paths[:3]) + more
 
 
+def _first(moved: tuple[str, ...]) -> str:
+    return ", ".join(moved[:3]) + (", ..." if len(moved) > 3 else "")
+
+
 def _verdict(made: Certificate, verb: str) -> str:
     counts = ", ".join(_count(getattr(made, name), name) for name in _COUNTS if getattr(made, name))
     if not made.ok:
@@ -70,7 +76,8 @@ def _verdict(made: Certificate, verb: str) -> str:
     what = _events(made.events) if made.until is None else f"up to event {made.until}"
     output = ", output equal" if made.output_equal else ""
     order = f", {made.reordered} told in another order" if made.reordered else ""
-    return f"{verb} exact: {what}, {counts or 'none asked'}; log equal{output}{order}"
+    but = " but for line numbers" if made.moved_lines else ""
+    return f"{verb} exact: {what}, {counts or 'none asked'}; log equal{but}{output}{order}"
 
 
 def _count(number: int, name: str) -> str:

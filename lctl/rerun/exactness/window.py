@@ -110,11 +110,12 @@ class Window:
         self._note(0, self.held[-1])
         return self._is_whole()
 
-    def close(self) -> list[bytes]:
-        """The recorded lines of what was held back."""
+    def close(self) -> list[tuple[bytes, bytes]]:
+        """The recorded lines of what was held back, each with what was found to be it."""
         if not self._is_beyond:  # behind which no window is opened any more
             self._past.add(Block(self.recorded, self.held, self._lanes, self._served))
-        return self.recorded[self.before :]
+        found = {m: self.held[n] for n, m in self._found}
+        return [(self.recorded[m], found[m]) for m in range(self.before, len(self.recorded))]
 
     def rest(self) -> list[bytes]:
         """What was held back and is none of the recorded events, behind these."""

@@ -15,7 +15,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -24,6 +24,7 @@ from lctl.instrument.ambient import reads
 from lctl.instrument.ambient.folders import Entries, Renamed
 from lctl.rerun.clocks import standins
 from lctl.rerun.guarding.effects import absolute
+from lctl.rerun.guarding.givenpaths import like, look_for, told_as_given
 
 Function = Callable[..., Any]
 #: Says where a path is to be written instead, for the code in a frame; None: it is no path that is refused.
@@ -44,6 +45,7 @@ class Asides:
     def __init__(self, divert: Divert) -> None:
         self._divert = divert
         self._places: dict[str, Path] = {}  # where nothing is any more, it was removed
+        self._anew: set[str] = set()  # folders in whose place is an empty one
         self._leave: list[Callable[[], None]] = []
         self._asking = threading.local()
 
@@ -101,6 +103,18 @@ class Asides:
                 self._places[real] = place
             return str(self._places[real])
 
+    def of_folder(self, path: str, frame: FrameType) -> bool:
+        """Have `frame` make a folder where it was told that none is, though one is now; whether it has."""
+        with self._within():
+            real = absolute(path)
+            place = None if real in self._places else self._divert(real, frame)
+            if place is None:
+                return False
+            place.mkdir(parents=True, exist_ok=True)
+            self._places[real] = place
+            self._anew.add(real)
+            return True
+
     # -- where things are ----------------------------------------------------------------------
 
     @contextmanager
@@ -123,8 +137,16 @@ class Asides:
         with self._within() as is_first:
             if not is_first:
                 return path
-            place = self._places.get(absolute(os.fsdecode(path)))
-            return path if place is None else _like(place, path)
+            real = absolute(os.fsdecode(path))
+            place = self._places.get(real) or self._in_anew(real)
+            return path if place is None else like(place, path)
+
+    def _in_anew(self, real: str) -> Path | None:
+        """Where that is now, in a folder that was made anew: nothing of what the real one holds is there."""
+        for folder in self._anew:
+            if real.startswith(folder + os.sep):
+                return self._places[folder] / real[len(folder) + 1 :]
+        return None
 
     def _to_write(self, path: Any, keeps: bool = False) -> Any:
         """Where that is to be written. `keeps`: on top of what is there."""
@@ -144,12 +166,12 @@ class Asides:
         if real not in self._places:
             folder = os.path.dirname(real)  # noqa: PTH120
             if not os.path.isdir(folder) and not self._has(folder):  # noqa: PTH112
-                return _like(place / "nothing", path)  # there is no such folder, as the system says
+                return like(place / "nothing", path)  # there is no such folder, as the system says
             place.parent.mkdir(parents=True, exist_ok=True)
-            if keeps and os.path.isfile(real):  # noqa: PTH113
+            if keeps and os.path.isfile(real) and self._in_anew(real) is None:  # noqa: PTH113
                 shutil.copy2(real, place)
             self._places[real] = place
-        return _like(place, path)
+        return like(place, path)
 
     def _has(self, real: str) -> bool:
         place = self._places.get(real)
@@ -164,27 +186,27 @@ class Asides:
             if _WRITING.isdisjoint(mode):
                 return original(self._there(file), mode, *args, **kwargs)
             place = self._to_write(file, not _KEEPING.isdisjoint(mode))
-            try:
+            with told_as_given((place, file)):
                 return original(place, mode, *args, **kwargs)
-            except OSError as error:
-                if error.filename == place:
-                    error.filename = file
-                raise
 
         return open
 
     def _opening_low(self, original: Function) -> Function:
         def open(path: Any, flags: int, *args: Any, **kwargs: Any) -> int:
+            place = path
             if kwargs.get("dir_fd") is None:
-                path = self._to_write(path, keeps=True) if flags & _FLAGS else self._there(path)
-            return original(path, flags, *args, **kwargs)  # type: ignore[no-any-return]
+                place = self._to_write(path, keeps=True) if flags & _FLAGS else self._there(path)
+            with told_as_given((place, path)):
+                return original(place, flags, *args, **kwargs)  # type: ignore[no-any-return]
 
         return open
 
     def _making(self, original: Function) -> Function:
         def mkdir(path: Any, *args: Any, **kwargs: Any) -> None:
             is_there = kwargs.get("dir_fd") is not None or os.path.lexists(path)
-            original(self._there(path) if is_there else self._to_write(path), *args, **kwargs)
+            place = self._there(path) if is_there else self._to_write(path)
+            with told_as_given((place, path)):
+                original(place, *args, **kwargs)
 
         return mkdir
 
@@ -194,7 +216,8 @@ class Asides:
             if not beside:
                 return original(self._there(path))  # type: ignore[no-any-return]
             with self._within():
-                names: list[Any] = original(path) if os.path.isdir(path) else []  # noqa: PTH112
+                is_kept = os.path.isdir(path) and absolute(os.fsdecode(path)) not in self._anew  # noqa: PTH112
+                names: list[Any] = original(path) if is_kept else []
             made = {
                 os.fsencode(name) if isinstance(path, bytes) else name: is_made
                 for name, is_made in beside.items()
@@ -212,9 +235,9 @@ class Asides:
             with self._within():
                 real = absolute(os.fsdecode(path))
                 entries: dict[str, Any] = {}
-                for folder in (real, self._divert_of(real)):
+                for folder in (real, self._divert_of(real))[real in self._anew :]:
                     if os.path.isdir(folder):  # noqa: PTH112
-                        with original(_like(folder, path)) as found:
+                        with original(like(folder, path)) as found:
                             entries |= {os.fsdecode(entry.name): Renamed(path, entry) for entry in found}
             return Entries([entry for name, entry in entries.items() if beside.get(name, True)])
 
@@ -242,43 +265,42 @@ class Asides:
 
     def _renaming(self, original: Function) -> Function:
         def rename(src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
-            if kwargs or not os.path.lexists(src):
+            if kwargs:
                 original(src, dst, *args, **kwargs)
                 return
+            look_for(src, dst)
             source = self._to_write(src, keeps=True)
-            original(source, dst if source is src else self._to_write(dst))
+            place = dst if source is src else self._to_write(dst)
+            with told_as_given((source, src), (place, dst)):
+                original(source, place)
 
         return rename
 
     def _looking(self, original: Function) -> Function:
         def look(path: Any = ".", *args: Any, **kwargs: Any) -> Any:
-            return original(path if kwargs.get("dir_fd") is not None else self._there(path), *args, **kwargs)
+            place = path if kwargs.get("dir_fd") is not None else self._there(path)
+            with told_as_given((place, path)):
+                return original(place, *args, **kwargs)
 
         return look
 
     def _changing(self, original: Function) -> Function:
         def change(path: Any, *args: Any, **kwargs: Any) -> Any:
-            if kwargs.get("dir_fd") is None:
-                path = self._to_write(path, keeps=True)
-            return original(path, *args, **kwargs)
+            place = path if kwargs.get("dir_fd") is not None else self._to_write(path, keeps=True)
+            with told_as_given((place, path)):
+                return original(place, *args, **kwargs)
 
         return change
 
     def _removing(self, original: Function) -> Function:
         def remove(path: Any, *args: Any, **kwargs: Any) -> None:
+            place = path
             if kwargs.get("dir_fd") is None:
-                there = self._there(path)
+                place = self._there(path)
                 with self._within():
-                    is_folder = os.path.isdir(there)  # noqa: PTH112
-                path = there if is_folder else self._to_write(path, keeps=True)
-            original(path, *args, **kwargs)
+                    is_folder = os.path.isdir(place)  # noqa: PTH112
+                place = place if is_folder else self._to_write(path, keeps=True)
+            with told_as_given((place, path)):
+                original(place, *args, **kwargs)
 
         return remove
-
-
-def _like(place: str | Path, path: Any) -> Any:
-    """That place, as bytes where the path is."""
-    with suppress(TypeError):
-        if isinstance(os.fspath(path), bytes):
-            return os.fsencode(place)
-    return str(place)

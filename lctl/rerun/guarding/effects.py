@@ -194,7 +194,8 @@ _OF_NAMES = ("removing", "linking", "moving")
 
 def _rename(args: tuple[Any, ...]) -> list[Effect]:
     folders = [*args[2:4], -1, -1]
-    return [_write("renaming", args[n], folders[n], follow=False) for n in (0, 1)]
+    made = [_write("renaming", args[n], folders[n], follow=False) for n in (0, 1)]
+    return made if os.path.lexists(made[0].target) else []  # nothing is renamed, as the system says
 
 
 def _write(verb: str, path: Any, folder: Any = -1, *, follow: bool = True) -> Effect:

@@ -162,6 +162,10 @@ class Router:
             return None
         return guard.asides.of_database(path, content, frame, is_new=is_new)
 
+    def anew(self, path: str, frame: FrameType) -> bool:
+        guard = auditing.active()
+        return guard is not None and guard.asides is not None and guard.asides.of_folder(path, frame)
+
     def command(self, key: str, line: str, lane: Lane) -> Command | None:
         here, guard = self._here(), auditing.active()
         entry = here.reads.command(key, lane)

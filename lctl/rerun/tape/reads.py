@@ -12,7 +12,19 @@ from lctl.rerun.serving import misses
 from lctl.session.concurrency import processes
 from lctl.session.concurrency.jobshares import Taken
 from lctl.session.concurrency.pooljobs import Seen
-from lctl.session.sources import COMMAND, DATABASE, FILE, ITEMS, LISTING, LOGGED, OVERDUE, PORT, THERE
+from lctl.session.sources import (
+    BEFORE,
+    COMMAND,
+    DATABASE,
+    FILE,
+    ITEMS,
+    LISTING,
+    LOGGED,
+    MADE,
+    OVERDUE,
+    PORT,
+    THERE,
+)
 
 if TYPE_CHECKING:
     from lctl.rerun.exactness.certificate import Tally
@@ -26,7 +38,7 @@ if TYPE_CHECKING:
 
 #: What stands for a secret differs from one run to the next.
 _REDACTED = re.compile(r"(?<=\[redacted:)[^]]*")
-_OF_DISK = (FILE, THERE, LISTING, DATABASE)
+_OF_DISK = (FILE, THERE, LISTING, DATABASE, MADE, BEFORE)
 
 
 class Reads:
