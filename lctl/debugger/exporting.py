@@ -27,11 +27,11 @@ from lctl.debugger import pagetalk
 from lctl.debugger.failing import Refused
 from lctl.debugger.heldlog import held
 from lctl.debugger.opened import Opened
-from lctl.debugger.packing import Packing
+from lctl.debugger.packing import Packing, as_texts
 from lctl.debugger.shapes.common import Row
 from lctl.debugger.shapes.conversation import Call, Calls, Conversations
 from lctl.debugger.shapes.runs import RunHeader, Session
-from lctl.debugger.views import calldiff, calls, costs, events, flow, messages, state
+from lctl.debugger.views import calldiff, calls, costs, events, flow, images, state
 from lctl.debugger.views.aside import TYPES
 from lctl.debugger.views.header import header_of
 from lctl.debugger.views.rows import events_from, row
@@ -72,7 +72,8 @@ def page_of(log: Log, tell: Tell = lambda _: None) -> str:
 
 def page(data: dict[str, Any]) -> str:
     """The page with these answers in it."""
-    packed = base64.b64encode(gzip.compress(msgspec.json.encode(data), 6, mtime=0)).decode()
+    held = msgspec.json.encode(as_texts(data))
+    packed = base64.b64encode(gzip.compress(held, 6, mtime=0)).decode()
     try:
         html = (STATIC / "index.html").read_text(encoding="utf-8")
         script = _SCRIPT.search(html)
@@ -88,8 +89,8 @@ def page(data: dict[str, Any]) -> str:
     html = _SCRIPT.sub("", html)
     html = _STYLE.sub(lambda _: f"<style>{looks}</style>", html)
     html = re.sub(r"<title>.*?</title>", lambda _: head + title, html, count=1)
-    inside = f'<script id="lctl-data" type="application/gzip;base64">{packed}</script>'
-    return html.replace("</body>", f'{inside}<script type="module">{code}</script></body>')
+    kept = f'<script id="lctl-data" type="application/gzip;base64">{packed}</script>'
+    return html.replace("</body>", f'{kept}<script type="module">{code}</script></body>')
 
 
 def _inline(code: str) -> str:
@@ -253,21 +254,21 @@ def _recorded(run: Opened) -> Recorded:
 def _take_in_images(run: Opened, plain: dict[str, Any]) -> None:
     """Images that the page would ask for are in it, by the address it would ask: each once, though every call
     of a conversation has read it."""
-    images: dict[str, str | None] = {}
+    found: dict[str, str | None] = {}
     waiting: list[Any] = [plain["messages"]]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
             src = value.get("src")
             if value.get("kind") == "image" and isinstance(src, str) and src.startswith("/api/blob?"):
-                if src not in images:
-                    images[src] = _image(run, src)
-                if images[src] is None:
+                if src not in found:
+                    found[src] = _image(run, src)
+                if found[src] is None:
                     value["src"] = None
             waiting += value.values()
         elif isinstance(value, list):
             waiting += value
-    plain["images"] = {src: image for src, image in images.items() if image is not None}
+    plain["images"] = {src: image for src, image in found.items() if image is not None}
 
 
 def _image(run: Opened, src: str) -> str | None:
@@ -275,7 +276,7 @@ def _image(run: Opened, src: str) -> str | None:
     if found is None:
         return None
     try:
-        given = messages.blob(run, messages.BlobAsked(seq=int(found[1]), part=int(found[2])))
+        given = images.blob(run, images.BlobAsked(seq=int(found[1]), part=int(found[2])))
     except (Refused, LctlError):
         return None
     return f"data:{given.media_type};base64,{base64.b64encode(given.content).decode()}"

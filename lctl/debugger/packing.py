@@ -5,6 +5,9 @@ conversation has read what those before it had, and they would be in the page as
     copies       by step: a call as Python and as curl; an event of a call says `{"lctl", "call": step}`
     exchanges    by step: what a call had on the wire; an event of a call says its step
     diffs        of a part that is the same on both sides `[left, right]`
+
+What holds values of events stands there as JSON text (`as_texts`): the page reads it when it is asked for,
+and then to the digit, which is slow for a whole log.
 """
 
 from __future__ import annotations
@@ -22,12 +25,25 @@ _COPIES = 8 << 20
 _TOO_MUCH = "# There is no room for it in an exported page; 'lctl debug' shows it.\n"
 
 
+def as_texts(data: dict[str, Any]) -> dict[str, Any]:
+    """The answers as they stand in the page."""
+    named = {
+        name: {key: _text(one) for key, one in data[name].items()}
+        for name in ("events", "call", "diffs", "exchanges")
+    }
+    return {**data, **named, "messages": [*map(_text, data["messages"])]}
+
+
+def _text(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
 class Packing:
     """Shapes become dicts whose messages are places in `messages`."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
-        self.copies: dict[str, dict[str, str]] = {}
+        self.copies: dict[str, dict[str, str | None]] = {}
         self.left_out = 0  # requests that there is no room for
         self._places: dict[int, int] = {}  # by identity: views make each once
         self.exchanges: dict[str, list[Exchange]] = {}
@@ -59,10 +75,14 @@ class Packing:
         if copy.curl is None:
             return packed
         if step not in self.copies:
-            self._size += len(copy.python) + len(copy.curl)
+            self._size += len(copy.python) + len(copy.curl) + len(copy.body or "")
             if self.instead is not None:
                 self.left_out += 1
-            self.copies[step] = {"python": self.instead or copy.python, "curl": self.instead or copy.curl}
+            self.copies[step] = {
+                "python": self.instead or copy.python,
+                "curl": self.instead or copy.curl,
+                "body": None if self.instead else copy.body,
+            }
         return {**packed, "copy": {"lctl": copy.lctl, "call": call.step}}
 
     @property

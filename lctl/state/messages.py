@@ -66,6 +66,14 @@ def reasoning_of(data: Data) -> str:
 def tool_calls_of(data: Data) -> list[dict[str, Any]]:
     """Tools the message asks for: {id, name, arguments}. Arguments given as JSON text are decoded; text
     that is no JSON stays text."""
+    calls = written_calls_of(data)
+    for call in calls:
+        call["arguments"] = _decoded(call["arguments"])
+    return calls
+
+
+def written_calls_of(data: Data) -> list[dict[str, Any]]:
+    """As `tool_calls_of`, with the arguments as they stand in the message."""
     calls = [_chat_call(call) for call in _list(data.get("tool_calls"))]
     legacy = data.get("function_call")
     if isinstance(legacy, Mapping):
@@ -200,12 +208,16 @@ def _chat_call(call: Any) -> dict[str, Any]:
 
 
 def _call(id: Any, name: Any, arguments: Any) -> dict[str, Any]:
+    return {"id": id, "name": name, "arguments": arguments}
+
+
+def _decoded(arguments: Any) -> Any:
     if isinstance(arguments, str) and arguments[:1] in "{[":
         try:
-            arguments = values.loads(arguments)
+            return values.loads(arguments)
         except ValueError:
             pass  # arguments cut short by a token limit, or not meant as JSON
-    return {"id": id, "name": name, "arguments": arguments}
+    return arguments
 
 
 def _result(call_id: Any, output: Any, is_error: Any) -> dict[str, Any]:

@@ -110,6 +110,22 @@ def test_a_picture_of_the_log_is_shown_and_one_of_the_web_is_not(opened: Open) -
     expect(page.locator(".message")).to_contain_text("https://pictures.invalid/cat.png")
 
 
+def test_a_picture_of_a_kind_that_is_not_shown_is_told_from_one_that_is_not_there(opened: Open) -> None:
+    """In a text, too: of pictures png, jpeg, gif and webp are shown, as the docs say."""
+    vector = base64.b64encode(b"<svg/>" * 2000).decode()
+    urls = [f"data:image/svg+xml;base64,{part}" for part in (vector[:40], vector)]
+    images = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+    text = "![p](data:image/avif;base64,AAAA) ![q](data:image/bmp;base64,Qk0=)"
+    running, page = opened(
+        document(said(1, "q", None, "user", images), said(2, "a", "q", "assistant", text, sampled=True))
+    )
+    running.show(page, panel="conversation")
+    told = page.locator(".message.role-user .parts p")
+    expect(told).to_have_text(["picture, image/svg+xml, not shown"] * 2)
+    expect(page.locator(".message.role-assistant .parts")).to_have_text(text)
+    expect(page.locator(".message img")).to_have_count(0)
+
+
 def test_a_sub_agent_opens_from_the_call_that_began_it(opened: Open) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "research", "arguments": "{}"}}
     inside = {"message_id": "a", "tool_call_id": "c1"}

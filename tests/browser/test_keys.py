@@ -170,6 +170,12 @@ def test_question_mark_shows_every_key(demo: Debugger, page: Page) -> None:
     helped = page.get_by_role("dialog", name="Keys")
     for text in ("previous event", "next step", "next failure", "play or pause", "search", "whole run"):
         expect(helped.get_by_text(text, exact=True)).to_be_visible()
+    for name in PANELS.values():
+        expect(helped.get_by_text(f"{name} panel", exact=True)).to_be_visible()
+    expect(helped.get_by_text("go to an event", exact=True)).to_be_visible()
+    for last in ("this help", "Drag: choose an event."):
+        expect(helped.get_by_text(last)).to_be_in_viewport(ratio=1)
+    assert helped.evaluate("box => box.scrollHeight <= box.clientHeight")
     page.keyboard.press("Escape")
     expect(helped).to_be_hidden()
 

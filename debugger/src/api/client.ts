@@ -1,4 +1,6 @@
 /** Questions to the server, or to the data in an exported page. */
+import { answer as exactly } from "./exact";
+import * as places from "./places";
 import type * as S from "./shapes";
 import { staticAnswer, isStatic } from "./static";
 
@@ -26,23 +28,30 @@ export function address(path: string, query: Query = {}): string {
   return text ? `${path}?${text}` : path;
 }
 
-async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+/** `exact`: places of values of events, which are to be shown as they are. */
+async function get<T>(path: string, query: Query = {}, signal?: AbortSignal, exact: readonly string[] = []): Promise<T> {
   if (isStatic()) return (await staticAnswer(path, query)) as T;
   const answer = await ask(address(path, query), signal ? { signal } : {});
-  return (await answer.json()) as T;
+  return exact.length ? exactly<T>(await answer.text(), exact) : ((await answer.json()) as T);
 }
 
-async function post<T>(path: string, body: unknown): Promise<T> {
+async function post<T>(path: string, body: string): Promise<T> {
   return (await (await send(path, body)).json()) as T;
 }
 
-const send = (path: string, body: unknown, signal?: AbortSignal): Promise<Response> =>
+const send = (path: string, body: string, signal?: AbortSignal): Promise<Response> =>
   ask(path, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
+    body,
     ...(signal ? { signal } : {}),
   });
+
+/** The data stands in the question letter for letter: what nobody changed is what the log has. */
+function edited({ data, ...rest }: Edit): string {
+  const body = JSON.stringify(rest);
+  return data == null ? body : `${body.slice(0, -1)},"data":${data}}`;
+}
 
 async function ask(url: string, options: RequestInit): Promise<Response> {
   let answer: Response;
@@ -71,7 +80,8 @@ export interface Edit {
   run: string;
   at: number;
   set?: string[];
-  data?: Record<string, unknown> | null;
+  /** JSON text of an object. */
+  data?: string | null;
   drop?: number[];
   to_seq?: number | null;
 }
@@ -92,7 +102,7 @@ export const api = {
   events: (run: string, from: number, limit: number, q = "", signal?: AbortSignal) =>
     get<{ rows: S.Row[]; next: number | null; total: number | null }>("/api/events", { run, from, limit, q }, signal),
   aside: (run: string, signal?: AbortSignal) => get<S.Aside>("/api/aside", { run }, signal),
-  event: (run: string, seq: number, signal?: AbortSignal) => get<S.EventAnswer>(`/api/event/${seq}`, { run }, signal),
+  event: (run: string, seq: number, signal?: AbortSignal) => get<S.EventAnswer>(`/api/event/${seq}`, { run }, signal, places.EVENT),
   raw: (run: string, seq: number) => address(`/api/raw/${seq}`, { run }),
   state: (run: string, at: number, signal?: AbortSignal) => get<S.StateAnswer>("/api/state", { run, at }, signal),
   facts: (run: string, at: number, offset: number, q = "") =>
@@ -110,24 +120,24 @@ export const api = {
     run: string,
     q: { at: number; leaf?: string | null; before?: string | null; limit?: number },
     signal?: AbortSignal,
-  ) => get<S.Conversation>("/api/conversation", { run, early: true, ...q }, signal),
+  ) => get<S.Conversation>("/api/conversation", { run, early: true, ...q }, signal, places.CONVERSATION),
   calls: (run: string, at: number | null, offset = 0, limit = 200, signal?: AbortSignal) =>
     get<S.Calls>("/api/calls", { run, at, offset, limit }, signal),
-  call: (run: string, step: number, signal?: AbortSignal) => get<S.CallAnswer>(`/api/call/${step}`, { run }, signal),
+  call: (run: string, step: number, signal?: AbortSignal) => get<S.CallAnswer>(`/api/call/${step}`, { run }, signal, places.CALL),
   callDiff: (run: string, left: number, right: number, signal?: AbortSignal) =>
-    get<S.CallDiff>("/api/calls/diff", { run, left, right }, signal),
+    get<S.CallDiff>("/api/calls/diff", { run, left, right }, signal, places.CALL_DIFF),
   costs: (run: string, at: number, signal?: AbortSignal) => get<S.Costs>("/api/costs", { run, at }, signal),
   search: (run: string, q: string, after: number, limit: number, width: number, signal?: AbortSignal) =>
     get<S.Search>("/api/search", { run, q, after, limit, width }, signal),
-  sql: (run: string, sql: string, at: number | null, signal?: AbortSignal) => get<S.Table>("/api/sql", { run, sql, at }, signal),
+  sql: (run: string, sql: string, at: number | null, signal?: AbortSignal) => get<S.Table>("/api/sql", { run, sql, at }, signal, places.SQL),
   searchHelp: (run: string) => get<S.SearchHelp>("/api/search/help", { run }),
   compare: (left: string, right: string, offset = 0, limit = 200, signal?: AbortSignal) =>
-    get<S.Compare>("/api/compare", { left, right, offset, limit }, signal),
+    get<S.Compare>("/api/compare", { left, right, offset, limit }, signal, places.COMPARE),
   compareRows: (left: string, right: string, offset: number, limit = 200, signal?: AbortSignal) =>
     get<S.CompareRows>("/api/compare/rows", { left, right, offset, limit }, signal),
-  whatIf: (edit: Edit) => post<S.WhatIf>("/api/whatif", edit),
+  whatIf: (edit: Edit) => post<S.WhatIf>("/api/whatif", edited(edit)),
   prepareFork: (edit: Edit & { tools?: string | null; all_live?: boolean; policy?: string[] }) =>
-    post<S.ForkPlan>("/api/fork/prepare", edit),
-  stopFork: (job: string) => post<{ stopped: boolean }>("/api/fork/stop", { job }),
-  runFork: (confirm: string, signal: AbortSignal) => send("/api/fork/run", { confirm }, signal),
+    post<S.ForkPlan>("/api/fork/prepare", edited(edit)),
+  stopFork: (job: string) => post<{ stopped: boolean }>("/api/fork/stop", JSON.stringify({ job })),
+  runFork: (confirm: string, signal: AbortSignal) => send("/api/fork/run", JSON.stringify({ confirm }), signal),
 };

@@ -1,8 +1,13 @@
 /** The exported page: the answers are in the page itself, compressed. What the server would work out from
  * rows (time bar, neighbours, search) is worked out here from the same rows. */
+import { answer as exactly } from "./exact";
+import * as places from "./places";
 import type * as S from "./shapes";
-import { conversationAt, conversationsAt, type Talk } from "./statictalk";
+import { conversationAt, conversationsAt, type Held, type Talk } from "./statictalk";
 import { aside, failures, searchRows, timeline } from "./staticviews";
+
+/** JSON text of it: what holds values of events is read when it is shown, and then exactly. */
+type Text<_T> = string;
 
 interface Data {
   format: number;
@@ -12,20 +17,20 @@ interface Data {
   spans: S.Span[];
   seqs: number[];
   states: Record<string, S.StateAnswer>;
-  events: Record<string, S.EventAnswer>;
+  events: Record<string, Text<S.EventAnswer>>;
   flow: S.Flow;
   steps: S.Steps;
   conversations: S.Conversations;
   talk: Talk;
   calls: S.Calls;
-  call: Record<string, S.CallAnswer>;
+  call: Record<string, Text<S.CallAnswer>>;
   costs: S.Costs;
-  diffs: Record<string, S.CallDiff>;
+  diffs: Record<string, Text<S.CallDiff>>;
   /** Those of all conversations, calls and diffs, by their places. */
-  messages: S.Message[];
+  messages: Text<S.Message>[];
   /** By the step of the call. */
   copies: Record<string, Omit<S.EventAnswer["copy"], "lctl">>;
-  exchanges: Record<string, S.Exchange[]>;
+  exchanges: Record<string, Text<S.Exchange[]>>;
   /** By the address that a server has them at. */
   images?: Record<string, string>;
   cut: boolean;
@@ -40,50 +45,71 @@ export const isStatic = (): boolean => element() !== null;
 async function unpack(): Promise<Data> {
   const packed = Uint8Array.from(atob((element()?.textContent ?? "").trim()), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const all = (await new Response(stream).json()) as Data;
-  if (all.images && Object.keys(all.images).length) putIn(all.images, [all.messages]);
-  return all;
+  return (await new Response(stream).json()) as Data;
 }
 
 // Messages, requests and exchanges are in the page once, with their places where they stand. An answer is made
 // whole when it is asked for: all at once, those of a long conversation would not fit.
 
-const placed = (all: Data, places: unknown[]): S.Message[] => places.map((place) => all.messages[place as number]!);
+/** Messages that were shown, by their text. */
+const read = new Map<string, S.Message>();
 
-function wholeCall(all: Data, call: S.CallAnswer | undefined): S.CallAnswer | undefined {
-  return call && { ...call, prompt: placed(all, call.prompt), answers: placed(all, call.answers) };
+function placed(all: Data, place: unknown): S.Message | null {
+  const text = all.messages[place as number];
+  if (place === null || text === undefined) return null;
+  const known = read.get(text);
+  if (known) return known;
+  const message = exactly<S.Message>(text, places.MESSAGE);
+  for (const part of message.parts) putIn(all.images ?? {}, part);
+  read.set(text, message);
+  return message;
 }
 
-function wholeDiff(all: Data, diff: S.CallDiff | undefined): S.CallDiff | undefined {
-  const one = (place: unknown): S.Message | null => (place === null ? null : (all.messages[place as number] ?? null));
-  const parts = diff?.parts.map((part): S.CallDiff["parts"][number] =>
+const allPlaced = (all: Data, list: unknown[]): S.Message[] => list.flatMap((place) => placed(all, place) ?? []);
+
+let counted: { of: Data; held: Held } | null = null;
+
+/** Messages to be counted with: with plain numbers, which is quick for a whole log. */
+function heldBy(all: Data): Held {
+  if (counted?.of !== all) {
+    const messages = all.messages.map((text) => JSON.parse(text) as S.Message);
+    counted = { of: all, held: { ...all, messages, shown: (place) => placed(all, place)! } };
+  }
+  return counted.held;
+}
+
+function wholeCall(all: Data, text: string | undefined): S.CallAnswer | undefined {
+  if (text === undefined) return undefined;
+  const call = exactly<S.CallAnswer>(text, places.CALL);
+  return { ...call, prompt: allPlaced(all, call.prompt), answers: allPlaced(all, call.answers) };
+}
+
+function wholeDiff(all: Data, text: string | undefined): S.CallDiff | undefined {
+  if (text === undefined) return undefined;
+  const diff = exactly<S.CallDiff>(text, places.CALL_DIFF);
+  const parts = diff.parts.map((part): S.CallDiff["parts"][number] =>
     Array.isArray(part)
-      ? { kind: "same", left: one(part[0]), right: one(part[1]), unified: [], lost: 0 }
-      : { ...part, left: one(part.left), right: one(part.right) },
+      ? { kind: "same", left: placed(all, part[0]), right: placed(all, part[1]), unified: [], lost: 0 }
+      : { ...part, left: placed(all, part.left), right: placed(all, part.right) },
   );
-  return diff && parts && { ...diff, parts };
+  return { ...diff, parts };
 }
 
-function wholeEvent(all: Data, event: S.EventAnswer | undefined): S.EventAnswer | undefined {
-  if (!event) return undefined;
+function wholeEvent(all: Data, text: string | undefined): S.EventAnswer | undefined {
+  if (text === undefined) return undefined;
+  const event = exactly<S.EventAnswer>(text, places.EVENT);
   const copy = event.copy as S.EventAnswer["copy"] & { call?: number };
   const exchanges = event.exchanges as S.Exchange[] | number;
   return {
     ...event,
     copy: copy.call === undefined ? copy : { lctl: copy.lctl, ...all.copies[copy.call]! },
-    exchanges: typeof exchanges === "number" ? all.exchanges[exchanges]! : exchanges,
+    exchanges: typeof exchanges === "number" ? exactly<S.Exchange[]>(all.exchanges[exchanges]!, places.EXCHANGES) : exchanges,
   };
 }
 
-/** Images stand where a server would be asked for them. */
-function putIn(images: Record<string, string>, within: unknown[]): void {
-  const waiting = [...within];
-  for (let value = waiting.pop(); value !== undefined || waiting.length; value = waiting.pop()) {
-    if (typeof value !== "object" || value === null) continue;
-    const part = value as { src?: unknown };
-    if (typeof part.src === "string" && Object.hasOwn(images, part.src)) part.src = images[part.src];
-    waiting.push(...Object.values(value).filter((one) => typeof one === "object"));
-  }
+/** An image stands where a server would be asked for it. */
+function putIn(images: Record<string, string>, part: S.Part): void {
+  if (part.kind === "image" && part.src !== null && Object.hasOwn(images, part.src)) part.src = images[part.src] ?? null;
 }
 
 type Query = Record<string, unknown>;
@@ -124,8 +150,8 @@ const answers: Record<string, (all: Data, query: Query, rest: string) => unknown
   },
   flow: (all) => all.flow,
   steps: (all) => all.steps,
-  conversations: (all, q) => conversationsAt(all, q),
-  conversation: (all, q) => conversationAt(all, q),
+  conversations: (all, q) => conversationsAt(heldBy(all), q),
+  conversation: (all, q) => conversationAt(heldBy(all), q),
   calls: (all, q) => {
     const at = number(q.at, Number.MAX_SAFE_INTEGER);
     const calls = all.calls.calls.filter((call) => call.step <= at);

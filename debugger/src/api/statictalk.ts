@@ -13,10 +13,12 @@ export interface Talk {
   lacking: number;
 }
 
-interface Data {
+export interface Held {
   talk: Talk;
   messages: Message[];
   conversations: Conversations;
+  /** A message as it is shown: the others are only counted with. */
+  shown: (place: number) => Message;
 }
 
 type Query = Record<string, unknown>;
@@ -27,7 +29,7 @@ const LISTED = 500;
 const SUMMARY = 120;
 
 const at = (q: Query): number => (typeof q.at === "number" ? q.at : Number.MAX_SAFE_INTEGER);
-const message = (all: Data, n: number): Message => all.messages[all.talk.places[n]!]!;
+const message = (all: Held, n: number): Message => all.messages[all.talk.places[n]!]!;
 
 /** How many of the numbers, which grow, are not beyond `last`. */
 function upto<T>(sorted: T[], last: number, of: (one: T) => number): number {
@@ -42,13 +44,13 @@ function upto<T>(sorted: T[], last: number, of: (one: T) => number): number {
 }
 
 const itself = (n: number): number => n;
-const heldUpto = (all: Data, last: number): number => upto(all.talk.places, last, (place) => all.messages[place]!.seq);
-const isLast = (all: Data, last: number): boolean => {
+const heldUpto = (all: Held, last: number): number => upto(all.talk.places, last, (place) => all.messages[place]!.seq);
+const isLast = (all: Held, last: number): boolean => {
   const { said } = all.talk;
   return said.every((seqs) => (seqs[seqs.length - 1] ?? 0) <= last);
 };
 
-export function conversationsAt(all: Data, q: Query): Conversations {
+export function conversationsAt(all: Held, q: Query): Conversations {
   const last = at(q);
   const { conversations, total } = all.conversations;
   const active = isLast(all, last) ? -1 : (all.talk.tops[activeAt(all, last)] ?? -1);
@@ -64,7 +66,7 @@ export function conversationsAt(all: Data, q: Query): Conversations {
   };
 }
 
-function rowAt(all: Data, row: ConversationRow, n: number, last: number, active: boolean): ConversationRow {
+function rowAt(all: Held, row: ConversationRow, n: number, last: number, active: boolean): ConversationRow {
   const seqs = all.talk.said[n]!;
   const messages = upto(seqs, last, itself);
   const calls = all.talk.calls[n]!.slice(0, upto(all.talk.calls[n]!, last, ([seq]) => seq));
@@ -82,7 +84,7 @@ function rowAt(all: Data, row: ConversationRow, n: number, last: number, active:
 
 /** The message that a conversation is opened at: as the log says at its end; before, the one that was said last in
  * the main conversation, else in one that no tool call began. -1: the page holds none. */
-function activeAt(all: Data, last: number): number {
+function activeAt(all: Held, last: number): number {
   const { tops } = all.talk;
   const rows = all.conversations.conversations;
   if (isLast(all, last)) {
@@ -100,15 +102,15 @@ function activeAt(all: Data, last: number): number {
   return outer >= 0 ? outer : held - 1;
 }
 
-let known: { of: Data; ids: Map<string, number> } | null = null;
+let known: { of: Held; ids: Map<string, number> } | null = null;
 
 /** Message id -> its number here. */
-function numbers(all: Data): Map<string, number> {
+function numbers(all: Held): Map<string, number> {
   if (known?.of !== all) known = { of: all, ids: new Map(all.talk.places.map((place, n) => [all.messages[place]!.id, n])) };
   return known.ids;
 }
 
-export function conversationAt(all: Data, q: Query): Conversation {
+export function conversationAt(all: Held, q: Query): Conversation {
   const last = at(q);
   const asked = typeof q.leaf === "string" ? (numbers(all).get(q.leaf) ?? -1) : -1;
   let leaf = asked;
@@ -124,7 +126,7 @@ export function conversationAt(all: Data, q: Query): Conversation {
     ...NOTHING,
     leaf: message(all, leaf).id,
     conversation: message(all, leaf).conversation,
-    messages: path.slice(start, end).map((n) => message(all, n)),
+    messages: path.slice(start, end).map((n) => all.shown(all.talk.places[n]!)),
     older: start > 0,
     total: all.talk.depths[leaf]!,
     branches: branches.slice(0, BRANCHES),
@@ -149,14 +151,14 @@ const NOTHING: Conversation & { lacking: number; held: number } = {
   held: 0,
 };
 
-function wayTo(all: Data, leaf: number, last: number): number[] {
+function wayTo(all: Held, leaf: number, last: number): number[] {
   const path: number[] = [];
   for (let n = leaf; n >= 0 && message(all, n).seq <= last; n = all.talk.above[n]!) path.push(n);
   return path.reverse();
 }
 
 /** The ends of the conversation that a message is in. */
-function branchesAt(all: Data, leaf: number, last: number): Branch[] {
+function branchesAt(all: Held, leaf: number, last: number): Branch[] {
   const { tops, above } = all.talk;
   const top = tops[leaf]!;
   if (top < 0) return [];
@@ -173,7 +175,7 @@ function branchesAt(all: Data, leaf: number, last: number): Branch[] {
   return inside.filter((n) => !followed.has(n)).map((n) => branch(all, n, n === main, n === leaf));
 }
 
-function branch(all: Data, n: number, main: boolean, active: boolean): Branch {
+function branch(all: Held, n: number, main: boolean, active: boolean): Branch {
   const { id, seq, parts } = message(all, n);
   const words = parts.map((part) => (part.kind === "text" ? (part.text ?? "") : "")).join(" ");
   return {

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { api } from "../api/client";
+import { written } from "../api/exact";
 import type { Compare as Answer, CompareRows, Difference, Row, RunRow, Side } from "../api/shapes";
 import { useFollow } from "../store/follow";
 import { openPanel, setWords, word } from "../store/route";
@@ -194,7 +195,7 @@ function DifferenceView({ difference, left, right, open }: { difference: Differe
   );
 }
 
-const text = (value: unknown): string => (value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value));
+const text = (value: unknown): string => (value === null || value === undefined ? "" : typeof value === "string" ? value : written(value));
 
 const PAGE = 200;
 

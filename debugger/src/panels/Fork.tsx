@@ -1,7 +1,8 @@
 /** Change an event and see what follows, without running anything; or run the program again from here. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { api } from "../api/client";
+import { api, type Edit } from "../api/client";
+import { written } from "../api/exact";
 import type { WhatIf } from "../api/shapes";
 import { event } from "../store/now";
 import { explain, run } from "../store/run";
@@ -24,7 +25,7 @@ export function Fork() {
 }
 
 function Editor({ at, data, cut }: { at: number; data: Record<string, unknown>; cut: boolean }) {
-  const start = JSON.stringify(data, null, 2);
+  const start = written(data, 2);
   const text = useSignal(start);
   const sets = useSignal("");
   const found = useSignal<WhatIf | null>(null);
@@ -114,13 +115,13 @@ function Editor({ at, data, cut }: { at: number; data: Record<string, unknown>; 
 }
 
 /** The question for the server, or what is wrong with what was typed. */
-function wish(key: string, at: number, text: string, start: string, sets: string) {
+function wish(key: string, at: number, text: string, start: string, sets: string): Edit | string {
   const edits = sets.split("\n").map((one) => one.trim()).filter(Boolean);
   if (text === start) return { run: key, at, set: edits };
   try {
-    const data = JSON.parse(text) as Record<string, unknown>;
+    const data: unknown = JSON.parse(text);
     if (typeof data !== "object" || data === null || Array.isArray(data)) return "An event's data is an object: { ... }";
-    return { run: key, at, set: edits, data };
+    return { run: key, at, set: edits, data: text };
   } catch (error) {
     return `This is no JSON yet: ${(error as Error).message}`;
   }

@@ -1,14 +1,25 @@
-/** One message: who said it, its parts, and the versions there are of it. */
+/** One message: who said it, its parts, and the versions there are of it. What a model read is shown as the text that
+ * it is, what it answered as it is meant; either can be had of each. */
+import { signal } from "@preact/signals";
 import { api } from "../api/client";
+import { isDistinct, parsed } from "../api/exact";
 import type { Message, Part } from "../api/shapes";
 import { say } from "../store/notices";
 import { seq, setWords } from "../store/route";
 import { explain, goTo, run } from "../store/run";
-import { Code } from "../ui/Code";
+import { Code, laidOut } from "../ui/Code";
 import { cost, count, duration, plural, short } from "../ui/format";
 import { Icon } from "../ui/Icon";
 import { Json } from "../ui/Json";
 import { isPicture, Markdown } from "../ui/Markdown";
+import { pieces } from "../ui/pieces";
+
+/** By run and message: chosen to be shown as text (true) or rendered, for as long as the page is there. */
+const wished = signal(new Map<string, boolean>());
+const nameOf = (message: Message): string => `${run.value?.key} ${message.id}`;
+/** As providers name who answers. */
+const ANSWERS = ["assistant", "model", "ai"];
+const isText = (message: Message): boolean => wished.value.get(nameOf(message)) ?? !ANSWERS.includes(message.role);
 
 interface Props {
   message: Message;
@@ -19,6 +30,7 @@ interface Props {
 }
 
 export function MessageView({ message, chosen = false, here = false, badge = null }: Props) {
+  const asText = isText(message);
   return (
     <article class={`message role-${roleClass(message.role)}`} aria-current={chosen} data-here={here || undefined} id={`m-${message.seq}`}>
       <header class="row">
@@ -32,6 +44,7 @@ export function MessageView({ message, chosen = false, here = false, badge = nul
         <Versions message={message} />
         <span class="grow" />
         <CallFigures call={message.call} />
+        <Switch message={message} asText={asText} />
         <button type="button" class="link num dim" onClick={() => goTo(message.seq)} title="Go to this event">
           #{message.seq}
         </button>
@@ -39,7 +52,7 @@ export function MessageView({ message, chosen = false, here = false, badge = nul
       <div class="parts">
         {message.parts.length === 0 ? <p class="dim">empty</p> : null}
         {message.parts.map((part, n) => (
-          <PartView key={n} part={part} role={message.role} />
+          <PartView key={n} part={part} asText={asText} />
         ))}
       </div>
       {message.nested.map((leaf, n) => (
@@ -48,6 +61,26 @@ export function MessageView({ message, chosen = false, here = false, badge = nul
         </button>
       ))}
     </article>
+  );
+}
+
+/** Of a message that has words. */
+function Switch({ message, asText }: { message: Message; asText: boolean }) {
+  if (!message.parts.some((part) => part.kind !== "image" && part.kind !== "other")) return null;
+  return (
+    <span class="switch row" role="group" aria-label="How this message is shown">
+      {[true, false].map((text) => (
+        <button
+          key={String(text)}
+          type="button"
+          class="link"
+          aria-pressed={text === asText}
+          onClick={() => (wished.value = new Map(wished.value).set(nameOf(message), text))}
+        >
+          {text ? "as text" : "rendered"}
+        </button>
+      ))}
+    </span>
   );
 }
 
@@ -98,15 +131,15 @@ function CallFigures({ call }: { call: Message["call"] }) {
   );
 }
 
-export function PartView({ part, role }: { part: Part; role: string }) {
+function PartView({ part, asText }: { part: Part; asText: boolean }) {
   switch (part.kind) {
     case "text":
-      return <TextPart text={part.text} truncated={part.truncated} role={role} />;
+      return <TextPart text={part.text} truncated={part.truncated} asText={asText} />;
     case "reasoning":
       return (
         <details class="reasoning">
           <summary>reasoning · {count(part.text.length)} characters</summary>
-          <Markdown text={part.text} />
+          {asText ? <AsText text={part.text} /> : <Markdown text={part.text} />}
         </details>
       );
     case "tool_call":
@@ -117,7 +150,8 @@ export function PartView({ part, role }: { part: Part; role: string }) {
             <b class="mono">{part.name}</b>
             <span class="dim mono ellipsis">{part.call_id}</span>
           </div>
-          <Value value={part.arguments} />
+          <Value value={part.text ?? part.arguments} asText={asText} />
+          <Cut shown={part.text ?? ""} of={part.truncated} />
         </div>
       );
     case "tool_result":
@@ -134,18 +168,20 @@ export function PartView({ part, role }: { part: Part; role: string }) {
               </button>
             ) : null}
           </div>
-          <Value value={part.output ?? part.text} />
+          <Value value={part.output ?? part.text} asText={asText} />
+          <Cut shown={part.text} of={part.truncated} />
         </div>
       );
     case "image":
-      return <Picture src={part.src} url={part.url} type={part.media_type} />;
+      return <Picture src={part.src ?? null} url={part.url ?? null} type={part.media_type ?? null} held={part.held ?? false} />;
     case "other":
       return (
         <div class="tool-part k-other">
           <div class="row">
             <span class="glyph" /> <b class="mono">{part.type}</b>
           </div>
-          <Json value={part.value} open={1} />
+          <Json value={part.value ?? part.text} open={1} />
+          <Cut shown={part.text ?? ""} of={part.truncated} />
         </div>
       );
   }
@@ -154,50 +190,64 @@ export function PartView({ part, role }: { part: Part; role: string }) {
 /** As git and diff write it. By the rules of Markdown its `-` are bullets and its `__init__` is bold. */
 const isPatch = (text: string): boolean => /^(diff --git |--- .*\n\+\+\+ )/m.test(text) && /^@@ -/m.test(text);
 
-/** An answer that is JSON, or a patch, is shown as it is meant. */
-function TextPart({ text, truncated, role }: { text: string; truncated: number | null | undefined; role: string }) {
-  const value = asObject(text);
-  const patch = isPatch(text) && !text.includes("```");
+const AsText = ({ text }: { text: string }) => <div class="plain as-text">{pieces(text)}</div>;
+
+/** Rendered, an answer that is JSON or a patch is shown as it is meant. */
+function TextPart({ text, truncated, asText }: { text: string; truncated: number | null | undefined; asText: boolean }) {
   return (
     <>
-      {value !== undefined ? (
-        <Code text={JSON.stringify(value, null, 2)} language="json" label="JSON text" part />
-      ) : role === "tool" || patch ? (
-        <Code text={text} language={patch ? "diff" : undefined} label={role === "tool" ? "Tool result" : "Patch"} part />
+      {isPatch(text) && !text.includes("```") ? (
+        <Code text={text} language="diff" label="Patch" part />
+      ) : asText ? (
+        <AsText text={text} />
+      ) : asObject(text) !== undefined ? (
+        <Code text={laidOut(text)} language="json" label="JSON text" part />
       ) : (
         <Markdown text={text} />
       )}
-      {truncated ? <p class="dim">The first {count(text.length)} of {count(truncated)} characters.</p> : null}
+      <Cut shown={text} of={truncated} />
     </>
   );
 }
 
-function Value({ value }: { value: unknown }) {
+const Cut = ({ shown, of: all }: { shown: string; of: number | null | undefined }) =>
+  all ? <p class="dim">The first {count(shown.length)} of {count(all)} characters.</p> : null;
+
+function Value({ value, asText }: { value: unknown; asText: boolean }) {
   if (value == null || value === "") return null;
-  const object = typeof value === "string" ? asObject(value) : value;
+  const object = typeof value !== "string" ? value : asText ? undefined : asObject(value);
   if (object === undefined) return <Code text={String(value)} label="Value" part />;
+  if (typeof value === "string" && !isDistinct(value, object)) return <Code text={laidOut(value)} language="json" label="Value" part />;
   const flat = typeof object === "object" && object !== null && Object.keys(object).length === 0;
   return flat ? null : <Json value={object} open={2} />;
 }
 
+/** The object or list that a text says; undefined of any other. */
 function asObject(text: string): unknown {
   const start = text.trimStart()[0];
   if (start !== "{" && start !== "[") return undefined;
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parsed(text);
     return typeof value === "object" ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-function Picture({ src, url, type }: { src: string | null; url: string | null; type: string | null }) {
+interface PictureProps {
+  src: string | null;
+  url: string | null;
+  type: string | null;
+  held: boolean;
+}
+
+function Picture({ src, url, type, held }: PictureProps) {
   if (src && (src.startsWith("/api/blob?") || isPicture(src)))
     return <img class="picture" src={src} alt={`picture, ${type ?? "of unknown type"}`} loading="lazy" />;
   return (
     <p class="dim">
       picture{type ? `, ${type}` : ""}
-      {url ? <span class="mono plain"> {url}</span> : " that the log does not hold"}
+      {url ? <span class="mono plain"> {url}</span> : held ? ", not shown" : " that the log does not hold"}
     </p>
   );
 }

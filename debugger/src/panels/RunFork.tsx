@@ -27,8 +27,8 @@ export function RunFork({ at, sets, data }: Props) {
     const number = ++asked.current;
     try {
       const all = [...sets.split("\n"), ...draft.value.split("\n")].map((one) => one.trim()).filter(Boolean);
-      const edited = data === null ? null : (JSON.parse(data) as Record<string, unknown>);
-      const answer = await api.prepareFork({ run: about.key, at, set: all, data: edited, all_live: allLive.value });
+      if (data !== null) JSON.parse(data); // what is no JSON yet is said, and not sent
+      const answer = await api.prepareFork({ run: about.key, at, set: all, data, all_live: allLive.value });
       if (number !== asked.current) return; // an older question was answered last
       plan.value = answer;
       problem.value = null;

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { api, ApiError } from "../api/client";
+import { Exact } from "../api/exact";
 import type { Table } from "../api/shapes";
 import { seq, setWords, word } from "../store/route";
 import { explain, firstSeq, goTo, lastSeq, run } from "../store/run";
@@ -208,7 +209,7 @@ function Rows({ table }: { table: Table }) {
         <strong>No rows</strong>
       </div>
     );
-  const numeric = table.columns.map((_, n) => table.rows.every((row) => row[n] === null || typeof row[n] === "number"));
+  const numeric = table.columns.map((_, n) => table.rows.every((row) => row[n] === null || isNumber(row[n])));
   const widths = table.columns.map((name, n) => width(name, table.rows, n, numeric[n] ?? false));
   const columns = { gridTemplateColumns: widths.join(" ") };
   return (
@@ -254,13 +255,15 @@ function Rows({ table }: { table: Table }) {
 
 function Cell({ value, numeric }: { value: unknown; numeric: boolean }) {
   if (value === null) return <span role="cell" class={`dim ellipsis ${numeric ? "r" : ""}`}>null</span>;
-  const text = typeof value === "number" && !Number.isInteger(value) ? String(+value.toPrecision(6)) : String(value);
+  const text = isNumber(value) && !/^-?\d+$/.test(String(value)) ? String(+Number(value).toPrecision(6)) : String(value);
   return (
     <span role="cell" class={`mono ellipsis ${numeric ? "r num" : ""}`} title={line(text, 1000)}>
       {line(text, 300)}
     </span>
   );
 }
+
+const isNumber = (value: unknown): boolean => typeof value === "number" || value instanceof Exact;
 
 const pressed = (act: () => void) => (event: KeyboardEvent) => {
   if (event.key !== "Enter" && event.key !== " ") return;

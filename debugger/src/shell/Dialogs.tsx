@@ -1,4 +1,4 @@
-/** The keys, and going to a seq. */
+/** The keys, and going to an event. */
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -70,7 +70,7 @@ export function GoTo() {
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => input.current?.select(), [goOpen.value]);
   return (
-    <Dialog open={goOpen} label="Go to a seq">
+    <Dialog open={goOpen} label="Go to an event">
       <form
         class="row"
         onSubmit={(event) => {

@@ -2,16 +2,16 @@
 import { useSignal } from "@preact/signals";
 import { Fragment } from "preact";
 import { api } from "../api/client";
-import type { EventAnswer, Exchange, Tokens } from "../api/shapes";
+import type { EventAnswer, Tokens } from "../api/shapes";
 import { isStatic } from "../api/static";
 import { event, late } from "../store/now";
 import { openPanel, setWords, word } from "../store/route";
 import { goTo, run } from "../store/run";
-import { Code } from "../ui/Code";
+import { Code, laidOut } from "../ui/Code";
 import { bytes, clock, cost, count, duration, offset } from "../ui/format";
 import { Json } from "../ui/Json";
 import { kindOf } from "../ui/kinds";
-import { pieces } from "../ui/pieces";
+import { ExchangeView } from "./Exchange";
 import "./inspector.css";
 
 const TABS = ["data", "exchange", "raw", "copy"] as const;
@@ -43,7 +43,7 @@ export function Inspector() {
       </div>
       <div class="scroll" role="tabpanel" tabIndex={0} aria-label={tab}>
         {tab === "data" ? <Data answer={answer} /> : null}
-        {tab === "exchange" ? answer.exchanges.map((one) => <ExchangeView key={one.seq} exchange={one} />) : null}
+        {tab === "exchange" ? answer.exchanges.map((one) => <ExchangeView key={one.seq} exchange={one} rebuilt={answer.copy.body} at={answer.row.seq} />) : null}
         {tab === "raw" ? <Raw answer={answer} /> : null}
         {tab === "copy" ? <Copies answer={answer} /> : null}
       </div>
@@ -155,7 +155,7 @@ function Data({ answer }: { answer: EventAnswer }) {
 function Raw({ answer }: { answer: EventAnswer }) {
   return (
     <>
-      <Code text={pretty(answer.raw)} language="json" label="Raw JSON" />
+      <Code text={laidOut(answer.raw)} language="json" label="Raw JSON" />
       {answer.truncated ? (
         <p>
           <a href={api.raw(run.value?.key ?? "", answer.row.seq)}>The whole event</a> is larger than is shown here.
@@ -163,14 +163,6 @@ function Raw({ answer }: { answer: EventAnswer }) {
       ) : null}
     </>
   );
-}
-
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }
 
 function Copies({ answer }: { answer: EventAnswer }) {
@@ -190,72 +182,5 @@ function Command({ title, text, language }: { title: string; text: string; langu
       <h2 class="heading">{title}</h2>
       <Code text={text} language={language} label={`Copy as ${title}`} />
     </section>
-  );
-}
-
-function ExchangeView({ exchange }: { exchange: Exchange }) {
-  const { status, error, response } = exchange;
-  const good = status != null && status < 400;
-  return (
-    <section class="exchange">
-      <div class="row">
-        <b class="mono">{exchange.method}</b>
-        <span class={`tag ${good ? "good" : "error"}`}>{status ?? "no answer"}</span>
-        <span class="num dim">{duration(exchange.duration_ms)}</span>
-        <span class="grow" />
-        <button type="button" class="link num" onClick={() => goTo(exchange.seq)}>
-          #{exchange.seq}
-        </button>
-      </div>
-      <p class="mono plain">{exchange.url}</p>
-      {error ? <Json value={error} open={2} /> : null}
-      <h2 class="heading">Request</h2>
-      <Headers of={exchange.request.headers} />
-      <Body value={exchange.request.body} name="Request body" />
-      <h2 class="heading">Response{response.chunks ? `, ${count(response.chunks.length)} parts` : ""}</h2>
-      <Headers of={response.headers} />
-      {response.chunks ? <Chunks chunks={response.chunks} /> : <Body value={response.body} name="Response body" />}
-    </section>
-  );
-}
-
-function Headers({ of: headers }: { of: Record<string, unknown> | null }) {
-  const all = Object.entries(headers ?? {});
-  if (!all.length) return null;
-  return (
-    <details>
-      <summary>{count(all.length)} headers</summary>
-      <dl class="headers mono">
-        {all.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{Array.isArray(value) ? value.join(", ") : String(value)}</dd>
-          </div>
-        ))}
-      </dl>
-    </details>
-  );
-}
-
-function Body({ value, name }: { value: unknown; name: string }) {
-  if (value == null || value === "") return <p class="dim">no body</p>;
-  if (typeof value !== "string") return <Json value={value} open={2} />;
-  const text = pretty(value);
-  return <Code text={text} language={text === value ? "" : "json"} label={name} />;
-}
-
-const FIRST_CHUNKS = 200;
-
-function Chunks({ chunks }: { chunks: [number, string][] }) {
-  return (
-    <ol class="chunks">
-      {chunks.slice(0, FIRST_CHUNKS).map(([ms, text], n) => (
-        <li key={n}>
-          <span class="num dim">+{duration(ms)}</span>
-          <code class="plain">{pieces(text)}</code>
-        </li>
-      ))}
-      {chunks.length > FIRST_CHUNKS ? <li class="dim">{count(chunks.length - FIRST_CHUNKS)} more</li> : null}
-    </ol>
   );
 }

@@ -5,7 +5,7 @@ import { rate } from "../store/live";
 import { goOpen, helpOpen, jump, move } from "../store/keys";
 import { changeSpeed, playing, speed, SPEEDS, togglePlay } from "../store/play";
 import { axis, inspectorOpen, isDark, listOpen, switchTheme } from "../store/prefs";
-import { openPanel, panel, PANELS, seq, type Panel } from "../store/route";
+import { openPanel, panel, PANEL_NAMES, PANELS, seq, type Panel } from "../store/route";
 import { firstSeq, followLive, goTo, lastSeq, run } from "../store/run";
 import { slow } from "../store/follow";
 import { event, late } from "../store/now";
@@ -13,17 +13,6 @@ import { by, chosen, fit, zoomBy } from "../timebar/window";
 import { clock, count, offset, plural, short } from "../ui/format";
 import { Icon } from "../ui/Icon";
 import { rest, kindOf } from "../ui/kinds";
-
-const NAMES: Record<Panel, string> = {
-  conversation: "Conversation",
-  state: "State",
-  flow: "Flow",
-  cost: "Cost & time",
-  search: "Search",
-  compare: "Compare",
-  fork: "What if",
-  runs: "Runs",
-};
 
 const ONLINE: Panel[] = ["compare", "fork", "runs"];
 
@@ -147,7 +136,7 @@ function Tabs() {
           tabIndex={panel.value === name ? 0 : -1}
           onClick={() => openPanel(name)}
         >
-          {NAMES[name]}
+          {PANEL_NAMES[name]}
         </button>
       ))}
     </nav>
@@ -214,7 +203,7 @@ export function Transport() {
 /** Alone, for it changes at every frame while one scrubs, and the buttons around it do not. */
 function Where() {
   return (
-    <button class="where num" type="button" title="Go to a seq (g)" onClick={() => (goOpen.value = true)}>
+    <button class="where num" type="button" title="Go to an event (g)" onClick={() => (goOpen.value = true)}>
       <b>{count(seq.value)}</b> <span class="dim">/ {count(lastSeq.value)}</span>
     </button>
   );

@@ -6,7 +6,7 @@ import { beside } from "./aside";
 import { say } from "./notices";
 import { changeSpeed, stopPlay, togglePlay } from "./play";
 import { axis, inspectorOpen, listOpen, switchTheme } from "./prefs";
-import { link, openPanel, PANELS, runKey, seq, type Panel } from "./route";
+import { link, openPanel, PANEL_NAMES, PANELS, runKey, seq, type Panel } from "./route";
 import { explain, firstSeq, followLive, goTo, lastSeq, opened, run } from "./run";
 import { fit, panBy, zoomBy } from "../timebar/window";
 
@@ -63,7 +63,7 @@ export const KEYS: Key[] = [
   { keys: [")"], text: "next checkpoint", group: "Move", run: () => void jump("checkpoint", false) },
   { keys: ["Home"], text: "first event", group: "Move", run: () => goTo(firstSeq.peek()) },
   { keys: ["End"], text: "last event", group: "Move", run: () => goTo(lastSeq.peek()) },
-  { keys: ["g"], text: "go to a seq", group: "Move", run: () => (goOpen.value = true) },
+  { keys: ["g"], text: "go to an event", group: "Move", run: () => (goOpen.value = true) },
   { keys: [" "], text: "play or pause", group: "Play", run: () => togglePlay() },
   { keys: [","], text: "slower", group: "Play", run: () => changeSpeed(-1) },
   { keys: ["."], text: "faster", group: "Play", run: () => changeSpeed(1) },
@@ -97,7 +97,7 @@ export const KEYS: Key[] = [
     },
   },
   ...PANELS.map(
-    (name: Panel, n): Key => ({ keys: [String(n + 1)], text: `${name} panel`, group: "Page", run: () => openPanel(name) }),
+    (name: Panel, n): Key => ({ keys: [String(n + 1)], text: `${PANEL_NAMES[name]} panel`, group: "Page", run: () => openPanel(name) }),
   ),
   { keys: ["e"], text: "list of events", group: "Page", run: () => (listOpen.value = !listOpen.peek()) },
   { keys: ["i"], text: "inspector", group: "Page", run: () => (inspectorOpen.value = !inspectorOpen.peek()) },

@@ -4,6 +4,18 @@ import { computed, signal } from "@preact/signals";
 export const PANELS = ["conversation", "state", "flow", "cost", "search", "compare", "fork", "runs"] as const;
 export type Panel = (typeof PANELS)[number];
 
+/** As its tab says it. */
+export const PANEL_NAMES: Record<Panel, string> = {
+  conversation: "Conversation",
+  state: "State",
+  flow: "Flow",
+  cost: "Cost & time",
+  search: "Search",
+  compare: "Compare",
+  fork: "What if",
+  runs: "Runs",
+};
+
 /** What the panels themselves keep in the address: `leaf`, `call`, `with`, `against`, `q`, `right`, `tab`, ... */
 export type Words = Record<string, string>;
 

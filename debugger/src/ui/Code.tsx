@@ -15,6 +15,7 @@ import yaml from "highlight.js/lib/languages/yaml";
 import { createLowlight } from "lowlight";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { indented } from "../api/exact";
 import { CopyButton } from "./Copy";
 import { pieces } from "./pieces";
 
@@ -42,6 +43,15 @@ export function Code({ text, language, copy = true, label, part = false }: Props
       </pre>
     </div>
   );
+}
+
+/** JSON on lines, to the letter; any other text as it is. */
+export function laidOut(text: string): string {
+  try {
+    return indented(text);
+  } catch {
+    return text;
+  }
 }
 
 function coloured(text: string, language: string | undefined): ComponentChildren {

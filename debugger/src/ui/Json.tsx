@@ -1,7 +1,9 @@
 /** A JSON value as a tree that folds. Long lists and texts show their beginning until asked. */
 import { useState } from "preact/hooks";
+import { Exact } from "../api/exact";
 import { count } from "./format";
 import { LongText } from "./LongText";
+import { pieces } from "./pieces";
 
 const FIRST = 50;
 
@@ -21,19 +23,20 @@ export function Json({ value, open = 2 }: Props) {
 }
 
 function Value({ value, name, open = 0 }: Props) {
-  const key = name === undefined ? null : <span class="key">{name}: </span>;
-  if (value !== null && typeof value === "object") return <Branch value={value} name={name} open={open} />;
+  if (value !== null && typeof value === "object" && !(value instanceof Exact)) return <Branch value={value} name={name} open={open} />;
   return (
     <div role="treeitem">
-      {key}
+      <Name name={name} />
       {typeof value === "string" ? (
         <LongText text={value} class="string" written={written} />
       ) : (
-        <span class={value === null ? "null" : typeof value}>{String(value)}</span>
+        <span class={value === null ? "null" : value instanceof Exact ? "number" : typeof value}>{String(value)}</span>
       )}
     </div>
   );
 }
+
+const Name = ({ name }: { name: string | undefined }) => (name === undefined ? null : <span class="key">{pieces(name)}: </span>);
 
 /** As JSON has it, but for the ends of lines: a traceback or a page of text is to be read. The raw tab has the letter. */
 const written = (text: string): string => JSON.stringify(text).replace(/\\\\|\\n/g, (found) => (found === "\\n" ? "\n" : found));
@@ -47,14 +50,14 @@ function Branch({ value, name, open }: { value: object; name: string | undefined
   if (entries.length === 0)
     return (
       <div role="treeitem">
-        {name === undefined ? null : <span class="key">{name}: </span>}
+        <Name name={name} />
         <span class="null">{brackets.join("")}</span>
       </div>
     );
   return (
     <div role="treeitem" aria-expanded={shown}>
       <button type="button" class="fold" aria-expanded={shown} onClick={() => setShown(!shown)}>
-        {name === undefined ? null : <span class="key">{name}: </span>}
+        <Name name={name} />
         <span class="null">{shown ? brackets[0] : `${brackets[0]}${count(entries.length)}${brackets[1]}`}</span>
       </button>
       {shown ? (

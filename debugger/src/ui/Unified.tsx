@@ -1,6 +1,7 @@
 /** A difference of two texts, line by line; in lines that replace each other, word by word. */
 import { diffWordsWithSpace } from "diff";
 import type { ComponentChildren } from "preact";
+import { pieces } from "./pieces";
 
 const FIRST = 400;
 
@@ -28,7 +29,7 @@ function rows(lines: string[]): ComponentChildren[] {
 
 const plain = (line: string, key: number): ComponentChildren => (
   <div key={key} class={line.startsWith("+") ? "plus" : line.startsWith("-") ? "minus" : line.startsWith("@@") ? "hunk" : ""}>
-    {line || " "}
+    {pieces(line) || " "}
   </div>
 );
 
@@ -36,10 +37,10 @@ function pair(before: string, after: string, key: number): ComponentChildren[] {
   const words = diffWordsWithSpace(before, after);
   return [
     <div key={key} class="minus">
-      -{words.filter((word) => !word.added).map((word, n) => (word.removed ? <del key={n}>{word.value}</del> : word.value))}
+      -{words.filter((word) => !word.added).map((word, n) => (word.removed ? <del key={n}>{pieces(word.value)}</del> : pieces(word.value)))}
     </div>,
     <div key={`${key}+`} class="plus">
-      +{words.filter((word) => !word.removed).map((word, n) => (word.added ? <ins key={n}>{word.value}</ins> : word.value))}
+      +{words.filter((word) => !word.removed).map((word, n) => (word.added ? <ins key={n}>{pieces(word.value)}</ins> : pieces(word.value)))}
     </div>,
   ];
 }

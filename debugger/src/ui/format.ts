@@ -1,4 +1,5 @@
 /** How numbers, times and texts are written. */
+import { written } from "../api/exact";
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
@@ -68,7 +69,7 @@ export function ago(timestamp: string | null | undefined, now = Date.now()): str
 
 /** One line of a text, at most `length` characters. */
 export function line(value: unknown, length = 160): string {
-  const text = typeof value === "string" ? value : value == null ? "" : JSON.stringify(value);
+  const text = typeof value === "string" ? value : value == null ? "" : written(value);
   const flat = text.slice(0, length * 2).replace(/\s+/g, " ").trim();
   return flat.length > length ? `${flat.slice(0, length - 1)}…` : flat;
 }

@@ -15,7 +15,9 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     nothing are left out.
 
     Attributes:
+        text: what it says; of a tool call, its arguments as they were written, where that is text.
         src: of an image, what can be shown; `url` is where it came from, and only text.
+        held: of an image without `src`, it is in the log, and of a kind that is not shown.
         truncated: how long the text is of which this is the beginning.
     """
 
@@ -30,6 +32,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     media_type: str | None = None
     src: str | None = None
     url: str | None = None
+    held: bool = False
     type: str | None = None
     value: Any = None
     truncated: int | None = None

@@ -78,7 +78,11 @@ class Related(Shape, frozen=True, kw_only=True):
 
 
 class Exchange(Shape, frozen=True, kw_only=True):
-    """One request on the wire and what came of it."""
+    """One request on the wire and what came of it.
+
+    Of a request's body the log may tell `size` and `hash` only (see `Copy`). Of `response`, `body` is one
+    text, `chunks` are [ms, text], and `notes` say what was not kept.
+    """
 
     seq: int
     method: str
@@ -92,11 +96,12 @@ class Exchange(Shape, frozen=True, kw_only=True):
 
 
 class Copy(Shape, frozen=True, kw_only=True):
-    """The same as a command, as Python, as curl."""
+    """The same as a command, as Python, as curl; `body` is the request's, put together from its messages."""
 
     lctl: str
     python: str
     curl: str | None
+    body: str | None = None
 
 
 class Forkable(Shape, frozen=True, kw_only=True):

@@ -33,17 +33,18 @@ def copies(run: Opened, seq: int, call: int | None, instead: str | None = None) 
     made = run.kept(("copies", call), lambda: _of_call(run, call), passing=True)
     if made is None:
         return Copy(lctl=show, python=_python(run.place, seq), curl=None)
-    return Copy(lctl=show, python=made[0], curl=made[1])
+    return Copy(lctl=show, python=made[0], curl=made[1], body=made[2])
 
 
-def _of_call(run: Opened, call: int) -> tuple[str, str] | None:
-    """As Python and as curl; None of one that cannot be put together."""
+def _of_call(run: Opened, call: int) -> tuple[str, str, str] | None:
+    """As Python, as curl, and what curl sends; None of one that cannot be put together."""
     start = run.event(call).data
     body = _body(run, call, start)
     if body is None:
         return None
     url = _url(run, call, start)
-    return _call_python(start, body, url), _curl(start, body, url)
+    sent = json.dumps(body, ensure_ascii=False)
+    return _call_python(start, body, url), _curl(start, sent, url), sent
 
 
 def _python(place: str, seq: int) -> str:
@@ -94,7 +95,7 @@ def _url(run: Opened, call: int, start: dict[str, Any]) -> str:
     return host + _OPERATIONS[str(start.get("operation"))][0]
 
 
-def _curl(start: dict[str, Any], body: dict[str, Any], url: str) -> str:
+def _curl(start: dict[str, Any], body: str, url: str) -> str:
     if start.get("provider") == "anthropic":
         headers = ["x-api-key: $ANTHROPIC_API_KEY", "anthropic-version: 2023-06-01"]
     else:
@@ -102,7 +103,7 @@ def _curl(start: dict[str, Any], body: dict[str, Any], url: str) -> str:
     said = "".join(f' \\\n  -H "{header}"' for header in headers)
     return (
         f"curl -sS {shlex.quote(url)}{said} \\\n  -H 'content-type: application/json' \\\n"
-        f"  -d {shlex.quote(json.dumps(body, ensure_ascii=False))}"
+        f"  -d {shlex.quote(body)}"
     )
 
 

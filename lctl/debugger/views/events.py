@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from lctl.analysis.describe import summary
-from lctl.analysis.log import number, text
+from lctl.analysis.log import text
 from lctl.analysis.search import Query
 from lctl.debugger.asking import Bytes, OfRun
 from lctl.debugger.failing import Refused
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.common import Row
 from lctl.debugger.shapes.conversation import Call
-from lctl.debugger.shapes.events import Events, EventView, Exchange, Forkable, Place, Related
+from lctl.debugger.shapes.events import Events, EventView, Forkable, Place, Related
 from lctl.debugger.views.calls import call_between, end_of, step_of
 from lctl.debugger.views.copying import copies
+from lctl.debugger.views.exchanges import exchanges_of
 from lctl.debugger.views.rows import events_from, row
 from lctl.events import Event
 from lctl.state.model import MODEL_KINDS, State
@@ -23,7 +24,6 @@ from lctl.state.model import MODEL_KINDS, State
 #: Bytes of an event's line that are sent with it.
 WHOLE = 1 << 20
 _DEEPEST = 200
-_NEAR = 2000  # events around one that are looked at for what belongs to it
 _SCAN = 50_000  # events a filtered list looks at for one answer
 _BEGINNING = 20_000  # characters that are shown of a long text in a very large event
 #: Types of events of which the state tells what belongs to them.
@@ -110,7 +110,7 @@ def view_of(run: Opened, seq: int, instead: str | None = None) -> EventView:
         next=_beside(run, seq, 1),
         path=_path(run, found),
         call=view,
-        exchanges=_exchanges(run, found, call, view),
+        exchanges=exchanges_of(run, found, call, view),
         cost=view.cost if view is not None else None,
         tokens=view.tokens if view is not None else None,
         related=list(_related(run, found, view, near, state)),
@@ -187,45 +187,6 @@ def _call(run: Opened, found: Event) -> tuple[int | None, Call | None]:
     # Of the events of one call each asks for it. Prices come when a long log has been read.
     name = ("call", step, run.is_being_built)
     return step, run.kept(name, lambda: call_between(run, step, end_of(run, step)), passing=True)
-
-
-def _exchanges(run: Opened, found: Event, call: int | None, view: Call | None) -> list[Exchange]:
-    if found.type == "exchange":
-        return [_exchange(found)]
-    if call is None:
-        return []
-    end = view.end_seq if view is not None and view.end_seq is not None else call + _NEAR
-    return run.kept(("exchanges", call, end), lambda: _between(run, call, end), passing=True)
-
-
-def _between(run: Opened, call: int, end: int) -> list[Exchange]:
-    """The attempts of a call."""
-    some = run.log.events(call, min(end + 1, call + _NEAR))
-    return [_exchange(one) for one in some if one.type == "exchange" and one.step == call][:20]
-
-
-def _exchange(found: Event) -> Exchange:
-    data = found.data
-    request = data.get("request") if isinstance(data.get("request"), dict) else {}
-    status = data.get("status")
-    duration = data.get("duration_ms")
-    chunks = data.get("chunks")
-    return Exchange(
-        seq=found.seq,
-        method=text(data.get("method")),
-        url=text(data.get("url")),
-        status=status if type(status) is int else None,
-        duration_ms=number(duration),
-        request=dict(request) if isinstance(request, dict) else {},
-        response={
-            "headers": data.get("headers"),
-            "body": data.get("body"),
-            "chunks": chunks,
-            "around": data.get("around"),
-        },
-        error=data.get("error"),
-        streamed=chunks is not None,
-    )
 
 
 def _related(

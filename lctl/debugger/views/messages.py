@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 import msgspec
 import orjson
@@ -15,24 +12,15 @@ from lctl.analysis.log import text
 from lctl.analysis.wording import compact
 from lctl.codec.lines import encode_value
 from lctl.conversation.node import Node
-from lctl.debugger.asking import Bytes, OfRun
-from lctl.debugger.failing import Refused
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.conversation import Message, MessageCall, Part
-from lctl.state.messages import images_of, reasoning_of, text_of, tool_calls_of, tool_results_of
+from lctl.debugger.views.images import Images
+from lctl.state.messages import reasoning_of, text_of, tool_calls_of, tool_results_of, written_calls_of
 
 #: Characters of a part that are given; more are in the event.
 _LONGEST = 200_000
-#: Characters of a data: url that are given in place; a larger image is fetched.
-_IN_PLACE = 8192
 #: Events of which it is kept in mind who recorded them.
 _TOLD = 20_000
-_IMAGES = {
-    "image/png": b"\x89PNG",
-    "image/jpeg": b"\xff\xd8\xff",
-    "image/gif": b"GIF8",
-    "image/webp": b"RIFF",
-}
 
 
 def message(run: Opened, node: Node, call: MessageCall | None) -> Message:
@@ -117,7 +105,7 @@ def _told(run: Opened, seq: int) -> tuple[str, str]:
 
 def parts(run: Opened, seq: int, data: Mapping[str, Any]) -> Iterator[Part]:
     """What a message says, part by part."""
-    images = _Images(run, seq)
+    images = Images(run, seq)
     if data.get("role") in ("tool", "function"):
         yield from _results(data)
         yield from images.of(data)
@@ -142,7 +130,7 @@ def parts(run: Opened, seq: int, data: Mapping[str, Any]) -> Iterator[Part]:
 _CALLS = ("tool_calls", "function_call")
 
 
-def _part(part: Any, images: _Images) -> Iterator[Part]:
+def _part(part: Any, images: Images) -> Iterator[Part]:
     found = list(_said({"role": "", "content": [part]}, images))
     if found:
         yield from found
@@ -153,7 +141,7 @@ def _part(part: Any, images: _Images) -> Iterator[Part]:
         yield _bounded(Part(kind="other", type=kind, value=part))
 
 
-def _said(data: Mapping[str, Any], images: _Images) -> Iterator[Part]:
+def _said(data: Mapping[str, Any], images: Images) -> Iterator[Part]:
     if reasoning := reasoning_of(data):
         yield _cut(Part(kind="reasoning", text=reasoning))
     results = tool_results_of(data)
@@ -165,13 +153,15 @@ def _said(data: Mapping[str, Any], images: _Images) -> Iterator[Part]:
 
 
 def _calls(data: Mapping[str, Any]) -> Iterator[Part]:
-    for call in tool_calls_of(data):
+    for call, said in zip(tool_calls_of(data), written_calls_of(data), strict=True):
+        written = said.get("arguments")
         yield _bounded(
             Part(
                 kind="tool_call",
                 call_id=text(call.get("id")),
                 name=text(call.get("name")) or "?",
                 arguments=call.get("arguments"),
+                text=written if isinstance(written, str) and written else None,
             )
         )
 
@@ -222,79 +212,3 @@ def _bounded(part: Part) -> Part:
 
 def _dump(value: Any) -> str:
     return encode_value(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
-
-
-# -- images --------------------------------------------------------------------------------
-
-
-class _Images:
-    """Images of one message, numbered as they come."""
-
-    def __init__(self, run: Opened, seq: int) -> None:
-        self._run = run
-        self._seq = seq
-        self._n = 0
-
-    def of(self, data: Mapping[str, Any]) -> Iterator[Part]:
-        for image in images_of(data):
-            url = image.get("url")
-            held = isinstance(url, str) and url.startswith("data:")
-            src = None
-            if isinstance(url, str) and held and len(url) <= _IN_PLACE:
-                src = url if _media_type(_decoded(url)) is not None else None
-            elif held or "blob" in image:
-                asked = {"run": self._run.key, "seq": self._seq, "part": self._n}
-                src = f"/api/blob?{urlencode(asked)}"
-            self._n += 1
-            yield Part(
-                kind="image",
-                media_type=text(image.get("media_type")) or None,
-                src=src,
-                url=url if isinstance(url, str) and not held else None,
-            )
-
-
-class BlobAsked(OfRun, kw_only=True):
-    seq: int
-    part: int = 0
-
-
-def blob(run: Opened, asked: BlobAsked) -> Bytes:
-    """An image of a message. Only what is an image of a kind that cannot run anything."""
-    data = run.event(asked.seq).data
-    images = images_of(data)
-    if not 0 <= asked.part < len(images):
-        raise Refused("not_found", f"event {asked.seq} has no image {asked.part}")
-    image = images[asked.part]
-    url = image.get("url")
-    content = _decoded(url) if isinstance(url, str) else _of_blob(run, image.get("blob"))
-    media = _media_type(content)
-    if content is None or media is None:
-        raise Refused("not_found", "that is no png, jpeg, gif or webp")
-    return Bytes(content, media)
-
-
-def _media_type(content: bytes | None) -> str | None:
-    """What the bytes are, of the kinds that cannot run anything; whatever they call themselves."""
-    return next((media for media, head in _IMAGES.items() if content and content.startswith(head)), None)
-
-
-def _decoded(url: str) -> bytes | None:
-    """The bytes of a data: url that holds an image of a known kind."""
-    head, _, body = url.partition(",")
-    if not head.startswith("data:image/") or not head.endswith(";base64"):
-        return None
-    return _bytes(body)
-
-
-def _of_blob(run: Opened, hash: Any) -> bytes | None:
-    seq = run.chain.tree.forest.blobs.get(hash) if isinstance(hash, str) else None
-    content = run.event(seq).data.get("content") if seq is not None else None
-    return _bytes(content) if isinstance(content, str) else None
-
-
-def _bytes(body: str) -> bytes | None:
-    try:
-        return base64.b64decode(body, altchars=b"-_" if "-" in body or "_" in body else None)
-    except (binascii.Error, ValueError):
-        return None

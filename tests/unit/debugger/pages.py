@@ -15,7 +15,9 @@ def held(page: str) -> dict[str, Any]:
     packed = re.search(r'<script id="lctl-data" type="application/gzip;base64">([^<]*)</script>', page)
     assert packed is not None
     found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
-    return unpacked(found)
+    for name in ("events", "call", "diffs", "exchanges"):
+        found[name] = {key: json.loads(text) for key, text in found[name].items()}
+    return unpacked({**found, "messages": [*map(json.loads, found["messages"])]})
 
 
 def unpacked(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ export interface Span {
 
 export type Part = (
   | { kind: "text" | "reasoning"; text: string }
-  | { kind: "tool_call"; call_id: string | null; name: string; arguments: unknown }
+  | { kind: "tool_call"; call_id: string | null; name: string; arguments: unknown; text?: string }
   | {
       kind: "tool_result";
       call_id: string | null;
@@ -66,8 +66,9 @@ export type Part = (
       error: boolean;
       seq: number | null;
     }
-  | { kind: "image"; media_type: string | null; src: string | null; url: string | null }
-  | { kind: "other"; type: string; value: unknown }
+  /** `held`: the log has it, though it may be of a kind that is not shown. */
+  | { kind: "image"; media_type: string | null; src: string | null; url: string | null; held?: boolean }
+  | { kind: "other"; type: string; value: unknown; text?: string }
 ) & { truncated?: number | null };
 
 export interface Message {
@@ -146,8 +147,9 @@ export interface Exchange {
   url: string | null;
   status: number | null;
   duration_ms: number | null;
-  request: { headers: Record<string, unknown> | null; body: unknown };
-  response: { headers: Record<string, unknown> | null; body: unknown; chunks: [number, string][] | null };
+  request: { headers?: Record<string, unknown> | null; body?: unknown; size?: unknown };
+  /** `notes`: what of it the log does not have. */
+  response: { headers: Record<string, unknown> | null; body: unknown; chunks: [number, string][] | null; notes: string[] };
   error: Record<string, unknown> | null;
   streamed: boolean;
 }
@@ -186,7 +188,8 @@ export interface EventAnswer {
   cost: number | null;
   tokens: Tokens | null;
   related: { seq: number; relation: string; summary: string }[];
-  copy: { lctl: string; python: string; curl: string | null };
+  /** `body`: the request's, put together from its messages. */
+  copy: { lctl: string; python: string; curl: string | null; body: string | null };
   fork: { at: number; possible: boolean; reason: string };
 }
 
