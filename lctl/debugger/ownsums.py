@@ -17,6 +17,8 @@ from lctl.errors import LctlError
 
 #: Seconds that one list takes for those it does not know yet; the next one goes on.
 _SECONDS = 1.0
+#: Bytes of a log that a list looks through for what is wrong in it, and how much of that is said.
+_LOOKED_THROUGH, _SAID = 4_000_000, 3
 
 
 class OwnSums:
@@ -25,6 +27,7 @@ class OwnSums:
     def __init__(self, prices: Prices) -> None:
         self._prices = prices
         self._known: dict[str, tuple[Any, Stats | None]] = {}
+        self._damage: dict[str, tuple[Any, str]] = {}
         self._lasted: dict[str, tuple[Any, float | None]] = {}
 
     def begin(self) -> float:
@@ -57,6 +60,30 @@ class OwnSums:
         if known is None or known[0] != stamp:
             known = self._lasted[run.place] = stamp, duration_of(run)
         return known[1]
+
+    def damage(self, run: Run, until: float) -> str:
+        """What is wrong inside a closed log, whose summary says nothing of it; "" of a whole one, of a long
+        one, and where there was no time to look."""
+        if run.open or run.problem or run.where or not 0 < run.size <= _LOOKED_THROUGH:
+            return ""
+        stamp = run.events, run.size, run.updated, _changed(run)
+        known = self._damage.get(run.place)
+        if known is None or known[0] != stamp:
+            if monotonic() > until:
+                return ""
+            try:
+                text = "; ".join(str(problem) for problem in run.log().problems[:_SAID])
+            except LctlError as error:
+                text = str(error)
+            known = self._damage[run.place] = stamp, text
+        return known[1]
+
+
+def _changed(run: Run) -> int:
+    try:
+        return run.path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def has_own(run: Run) -> bool:

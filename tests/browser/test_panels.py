@@ -172,6 +172,24 @@ def test_the_inspector_has_the_event_whole(demo: Debugger, page: Page, demo_log:
     expect(side.get_by_role("region", name="Copy as Python")).to_contain_text("messages")
 
 
+def test_what_was_said_at_another_event_stands_back(demo: Debugger, page: Page, demo_log: Path) -> None:
+    """Until the answer for the chosen one is there."""
+    demo.show(page, panel="conversation", seq=60)
+    thread = page.locator(".thread")
+    expect(thread).to_have_attribute("aria-busy", "false")
+    held: list[Route] = []
+    page.route("**/api/conversation?**", lambda route: held.append(route))
+    page.keyboard.press("g")
+    page.keyboard.type("40")
+    page.keyboard.press("Enter")
+    expect(thread).to_have_attribute("aria-busy", "true")
+    expect(thread.locator(".message").first).to_have_css("opacity", "0.4")
+    for route in held:
+        route.continue_()
+    expect(thread).to_have_attribute("aria-busy", "false")
+    expect(thread.locator(".message").first).to_have_css("opacity", "1")
+
+
 def test_two_runs_stand_side_by_side(demo: Debugger, page: Page, demo_log: Path, other_log: Path) -> None:
     demo.show(page, panel="compare", left=demo_log.name, right=other_log.name)
     rows = page.get_by_role("list", name="Both runs, aligned")

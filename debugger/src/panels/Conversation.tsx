@@ -187,10 +187,10 @@ function CallItem({ call, before }: { call: Call; before: Call[] }) {
 function Path() {
   const leaf = word("leaf");
   const before = word("before");
+  const wanted = (): string => `${run.value?.key}@${seq.value} ${leaf} ${before}`;
   const path = useGrowing<Answer>(
     () => {
-      const [about, at] = [run.value, seq.value];
-      const key = `${about?.key}@${at} ${leaf} ${before}`;
+      const [about, at, key] = [run.value, seq.value, wanted()];
       return about && { key, ask: (signal) => api.conversation(about.key, { at, leaf, before, limit: 60 }, signal) };
     },
     [leaf, before],
@@ -199,7 +199,8 @@ function Path() {
   const answer = path.value.value;
   const place = useRef<HTMLDivElement>(null);
   const here = answer && said(answer, seq.value);
-  useShown(place, here?.id, path.key.value?.replace(/ again \d+$/, "") ?? "");
+  const answered = path.key.value?.replace(/ again \d+$/, "") ?? "";
+  useShown(place, here?.id, answered);
   if (path.error.value) return <p class="notice error inset">{path.error.value}</p>;
   if (!answer) return <Waiting />;
   if (answer.messages.length === 0 && answer.lacking)
@@ -220,8 +221,9 @@ function Path() {
         </span>
       </div>
     );
+  const stale = answered !== wanted(); // of another event: the answer for this one is under way
   return (
-    <div class="thread" ref={place}>
+    <div class={`thread ${stale ? "stale" : ""}`} ref={place} aria-busy={stale}>
       <h2 class="sr">What was said</h2>
       <Branches branches={answer.branches} total={answer.branch_total} leaf={answer.leaf} />
       {answer.older ? (

@@ -84,6 +84,8 @@ export function Runs() {
 }
 
 function Table({ runs, total }: { runs: RunRow[]; total: number }) {
+  const ids = new Map<string, number>();
+  for (const { id } of runs) ids.set(id, (ids.get(id) ?? 0) + 1);
   const sparks = useSignal<Record<string, number[]>>({});
   const need = async (first: number, last: number) => {
     const keys = runs.slice(first, last + 1).map((row) => row.key).filter((key) => !(key in sparks.peek()));
@@ -118,7 +120,7 @@ function Table({ runs, total }: { runs: RunRow[]; total: number }) {
         onRange={(first, last) => void need(first, last)}
         row={(n) => {
           const row = runs[n];
-          return row ? <RunView row={row} spark={sparks.value[row.key] ?? []} /> : null;
+          return row ? <RunView row={row} alike={(ids.get(row.id) ?? 0) > 1} spark={sparks.value[row.key] ?? []} /> : null;
         }}
       />
       {total > runs.length ? <p class="dim inset">The first {count(runs.length)} of {count(total)}.</p> : null}
@@ -126,7 +128,8 @@ function Table({ runs, total }: { runs: RunRow[]; total: number }) {
   );
 }
 
-function RunView({ row, spark }: { row: RunRow; spark: number[] }) {
+/** `alike`: another row has the same id, as a copy of a log has. */
+function RunView({ row, alike, spark }: { row: RunRow; alike: boolean; spark: number[] }) {
   // of a large document that lctl has not written a list knows nothing
   const unread = row.events === null && !row.problem ? `${bytes(row.size)} in another form than lctl writes: not read for this list` : "";
   const open = () => void openRun(row.key).then(() => openPanel("conversation"));
@@ -140,11 +143,17 @@ function RunView({ row, spark }: { row: RunRow; spark: number[] }) {
       onKeyDown={(event) => event.key === "Enter" && open()}
     >
       <i class={`status ${unread ? "" : row.status}`} title={unread || row.status} />
-      <span class="run-name">
+      <span class="run-name" title={row.path}>
         <span class="row">
           <b class="ellipsis">{row.id}</b>
           {row.kind === "recording" ? null : <span class="tag">{row.kind}{row.at != null ? ` at ${row.at}` : ""}</span>}
           {row.live ? <span class="tag accent">live</span> : null}
+          {row.damage ? (
+            <span class="tag warn" title={`The figures are those its end states. ${row.damage}`}>
+              damaged
+            </span>
+          ) : null}
+          {alike ? <span class="dim mono ellipsis">{row.key}</span> : null}
         </span>
         <span class="row dim">
           <span class="ellipsis">{row.problem || unread || row.edits.join("; ") || line(row.agents.filter(Boolean).join(", "), 80) || row.name}</span>

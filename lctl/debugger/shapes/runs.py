@@ -51,6 +51,7 @@ class Run(Shape, frozen=True, kw_only=True):
     edits: list[str]
     depth: int
     problem: str
+    damage: str
 
 
 class Runs(Shape, frozen=True, kw_only=True):

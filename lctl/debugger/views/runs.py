@@ -125,6 +125,7 @@ def row(
         edits=edits_of(made),
         depth=depth,
         problem=run.problem,
+        damage=catalogue.own_sums.damage(run, until),
     )
 
 

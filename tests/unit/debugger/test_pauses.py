@@ -76,6 +76,16 @@ def test_a_fork_has_one_length(debug: Start, tmp_path: Path, capsys: pytest.Capt
     assert f"21 events over {_WHOLE:.0f}ms (without 480h 0m since its recording)" in capsys.readouterr().out
 
 
+def test_a_damaged_log_is_marked_in_the_list(debug: Start, tmp_path: Path) -> None:
+    """Its end counts what is no longer there."""
+    whole = save(tmp_path / "whole.lctl.json", review())
+    lines = whole.read_text().splitlines(keepends=True)
+    (tmp_path / "gap.lctl.json").write_text("".join(lines[:8] + lines[12:]))
+    rows = {row["key"]: row for row in debug(tmp_path).get("/api/runs")["runs"]}
+    assert rows["whole.lctl.json"]["damage"] == ""
+    assert "events 8 to 11 are missing" in rows["gap.lctl.json"]["damage"]
+
+
 def test_a_comparison_counts_what_the_calls_used_whoever_answered_them(debug: Start, tmp_path: Path) -> None:
     """And beside it what the fork sent itself."""
     save(tmp_path / "run.lctl.json", review())

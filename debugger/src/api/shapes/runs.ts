@@ -24,6 +24,8 @@ export interface RunRow {
   edits: string[];
   depth: number;
   problem: string;
+  /** What is wrong inside the log, whose figures are those that its end states. */
+  damage: string;
 }
 
 export interface Runs {
