@@ -26,8 +26,8 @@ def say(log: ending.Closed, more: str, begun_in: Path | None) -> None:
     _said = True
     what = f"{log.events} event{'' if log.events == 1 else 's'}"
     is_file = log.where == str(log.path)
-    path = _shown(log.path, begun_in) if is_file else log.where
-    is_last = _is_listed(log.path, begun_in) or (path == log.where and os.environ.get("LCTL_STORE"))
+    path = _shown(log, begun_in) if is_file else log.where
+    is_last = _is_listed(log.place, begun_in) or (path == log.where and os.environ.get("LCTL_STORE"))
     target = "last" if is_last and not log.is_child else path
     hint = f"  (lctl replay {target})"
     if log.where.startswith("memory:"):
@@ -43,7 +43,7 @@ def say_astray(log: ending.Closed) -> None:
     processes: nobody else would."""
     if os.environ.get("LCTL_QUIET") == "1":
         return
-    path = _shown(log.path, None)
+    path = _shown(log, None)
     events = f"{log.events} event{'' if log.events == 1 else 's'}"
     if log.astray == "removed":
         tell(f"lctl: {path} was removed while the program ran: {events} lost\n")
@@ -86,8 +86,8 @@ def _is_listed(path: Path, begun_in: Path | None) -> bool:
         return False
 
 
-def _shown(path: Path, begun_in: Path | None) -> str:
+def _shown(log: ending.Closed, begun_in: Path | None) -> str:
     try:
-        return str(path.resolve().relative_to((begun_in or Path.cwd()).resolve()))
+        return str(log.place.resolve().relative_to((begun_in or Path.cwd()).resolve()))
     except (ValueError, OSError):
-        return str(path)
+        return str(log.path)

@@ -29,6 +29,7 @@ class Closed(NamedTuple):
 
     Attributes:
         where: its path, or a store's address.
+        place: where its file is, wherever the program has gone since.
         astray: as of `JournalStore`, where the log is a file that is to stay.
     """
 
@@ -36,14 +37,17 @@ class Closed(NamedTuple):
     where: str
     events: int
     is_child: bool
+    place: Path
     astray: str = ""
 
     @classmethod
     def of(cls, session: LCTLSession) -> Closed:
         store = session.store
         is_file = store.where == str(session.path)
-        astray = store.astray if is_file and isinstance(store, JournalStore) else ""
-        return cls(session.path, store.where, session.last_seq, session.parent is not None, astray)
+        place, astray = session.path, ""
+        if is_file and isinstance(store, JournalStore):
+            place, astray = Path(store.place), store.astray
+        return cls(session.path, store.where, session.last_seq, session.parent is not None, place, astray)
 
 
 _open: list[LCTLSession] = []

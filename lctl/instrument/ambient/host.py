@@ -9,7 +9,7 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from lctl.instrument.ambient import chance, reads, slots
+from lctl.instrument.ambient import chance, identifiers, reads, slots
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.hooks import Hook, on_import
 from lctl.session import border
@@ -17,6 +17,7 @@ from lctl.session.sources import HOST
 
 _getframe = sys._getframe
 _hooks: list[Hook] = []
+_PARENT = "os.getppid"
 
 _FACTS = {
     "os": (
@@ -95,6 +96,8 @@ def _read(key: str, frame: Any, original: Any, args: Any, kwargs: Any) -> Any:
     found = reads.read(HOST, key, frame, real, _encoded, partial(_decoded, key))
     if isinstance(found, OSError):
         raise found
+    if key == _PARENT:
+        identifiers.know_parent(found, original())
     return found
 
 

@@ -39,6 +39,7 @@ _frameworks: dict[str, bool] = {}
 _recorded: set[int] = set()
 #: Of a rerun: the program is about to kill itself, and nothing of it runs any more.
 killing: Callable[[], None] | None = None
+_parents: dict[int, int] = {}  # by their recorded numbers
 #: Told of each id that is drawn here and now, for the program or a library, and is in no log.
 _drew: Callable[[Any], None] | None = None
 
@@ -116,19 +117,27 @@ def _process(original: Any) -> Callable[..., Any]:
     return getpid
 
 
+def know_parent(told: int, real: int) -> None:
+    """Of a rerun: who started this process was `told` to be that one. In a forked child the number may be
+    known as its own, which it was of its parent."""
+    if told > 1 and told != real:
+        _recorded.discard(told)
+        _parents[told] = real
+
+
 def is_own(process: object) -> bool:
     """Whether that is this process, by its number or, in a rerun, by the recorded one's."""
     return process == os.getpid() or process in _recorded
 
 
 def _kill(original: Any) -> Callable[..., Any]:
-    """Of a rerun: the recorded id is another process's by now, and the program means itself."""
+    """Of a rerun: the recorded id is another's by now, and the program means itself, or who started it."""
 
     def kill(_: Any, pid: int, number: int, /) -> None:
         if killing is not None and number == _SIGKILL and is_own(pid):
             killing()
         try:
-            original(os.getpid() if is_own(pid) else pid, number)
+            original(os.getpid() if is_own(pid) else _parents.get(pid, pid), number)
         except BaseException as error:  # also what a handler raises
             step_out(error)
             raise

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from lctl.session import ownports
+from lctl.session.concurrency import processes
 
 Kind = Literal["network", "subprocess", "write"]
 
@@ -121,10 +122,12 @@ def _fork(args: tuple[Any, ...]) -> Effect | None:
 
 
 def _signal(args: tuple[Any, ...]) -> Effect | None:
-    """To another process: the program itself and its children are this rerun's own. Its group is not: who has
-    started it is in there. A process that has ended hears nothing."""
+    """To another process: the program itself, its children, and who forked one of these, are the rerun's own.
+    Its group is not: who has started it is in there. A process that has ended hears nothing."""
     pid, number = args[0], args[1]
     if number == 0 or not isinstance(pid, int) or pid == os.getpid() or _is_child(pid) or _is_gone(pid):
+        return None
+    if pid == os.getppid() and processes.born is not None:
         return None
     return Effect("subprocess", f"signal {pid}", f"sending signal {int(number)} to process {pid}")
 

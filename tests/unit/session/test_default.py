@@ -191,6 +191,15 @@ def test_wherever_a_program_goes_its_recordings_are_where_it_was_started(folder:
     assert "(lctl replay last)" in done.stderr and f" {kept}/" in done.stderr
 
 
+def test_a_log_is_named_from_where_the_program_was_started(folder: Path) -> None:
+    """It leaves that folder behind its first event."""
+    (folder / "sub").mkdir()
+    start, go = 'os.chdir("sub")\nadd(1, 2)\n', 'add(1, 2)\nos.chdir("sub")\n'
+    done = run(_WANDERER.partition("if len")[0].replace(start, go))
+    (log,) = (path for path in folder.rglob("*.lctl.json") if not path.name.startswith("."))
+    assert f" in {log.relative_to(folder)}  (lctl replay last)" in done.stderr
+
+
 def test_a_process_may_be_told_to_keep_its_own_elsewhere(folder: Path) -> None:
     """`LCTL_DIR` in the environment it is started with."""
     (folder / "sub").mkdir()
