@@ -12,10 +12,12 @@ import builtins
 import io
 import os
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from inspect import signature
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -25,6 +27,7 @@ from lctl.instrument.ambient.folders import Entries, Renamed
 from lctl.rerun.clocks import standins
 from lctl.rerun.guarding.effects import absolute
 from lctl.rerun.guarding.givenpaths import like, look_for, told_as_given
+from lctl.rerun.guarding.writtenscripts import words_for
 
 Function = Callable[..., Any]
 #: Says where a path is to be written instead, for the code in a frame; None: it is no path that is refused.
@@ -70,6 +73,9 @@ class Asides:
         ):
             for name in names:
                 self._put(os, name, make)
+        told = signature(vars(subprocess.Popen)["_execute_child"])
+        self._put(subprocess.Popen, "_execute_child", self._starting)
+        vars(subprocess.Popen)["_execute_child"].__signature__ = told  # recording goes by it, on top of this
 
     def end(self) -> None:
         for leave in reversed(self._leave):
@@ -114,6 +120,17 @@ class Asides:
             self._places[real] = place
             self._anew.add(real)
             return True
+
+    def _starting(self, original: Function) -> Function:
+        """Of `subprocess`: a Python runs what was written, not what lies there."""
+
+        def _execute_child(process: Any, *given: Any) -> Any:
+            args, executable, preexec_fn, close_fds, pass_fds, cwd, *rest = given
+            if executable is None or executable == args:
+                args = words_for(args, cwd, self._places.get)
+            return original(process, args, executable, preexec_fn, close_fds, pass_fds, cwd, *rest)
+
+        return _execute_child
 
     # -- where things are ----------------------------------------------------------------------
 

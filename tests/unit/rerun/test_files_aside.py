@@ -207,3 +207,34 @@ def test_each_rerun_in_one_process_begins_anew(lctl: Run, python: Run, tmp_path:
     )
     again = python("again.py")
     assert again.stdout == "1\n1\nthere\n", again.stderr
+
+
+_AGENT = """
+import os, pathlib, random, subprocess, sys
+
+os.makedirs("work", exist_ok=True)
+pathlib.Path("work/helper.py").write_text("def told(n): return f'told {n}'")
+for n in range(2):
+    pathlib.Path("work/sol.py").write_text(f'''
+import os, random, sys, helper
+print({n}, {random.random()}, random.random(), helper.told({n}), sys.argv, __name__)
+print(os.path.basename(__file__), os.path.isabs(__file__), os.path.basename(sys.path[-1]))
+sys.exit({n})
+''')
+    words = [sys.executable, "-u", "sol.py" if n else "work/sol.py", "a", "-c"]
+    print(subprocess.run(words, capture_output=True, text=True, cwd="work" if n else None))
+print(subprocess.run(["echo", "said"], capture_output=True, text=True).stdout)
+"""
+
+
+@pytest.mark.slow
+def test_a_script_that_the_program_writes_and_has_run(lctl: Run, tmp_path: Path) -> None:
+    """It is the one that was written, each time, under its own name; what lies there is the last one."""
+    (tmp_path / "agent.py").write_text(_AGENT)
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.returncode == 0 and recorded.stdout.count("told") == 2, recorded
+    kept = (tmp_path / "work/sol.py").read_text()
+    again = lctl("rerun", "run.lctl.json", "--writes", "aside")
+    assert (again.returncode, again.stdout) == (recorded.returncode, recorded.stdout), again.stderr
+    assert "not exact" not in again.stderr
+    assert (tmp_path / "work/sol.py").read_text() == kept
