@@ -11,7 +11,7 @@ from collections.abc import Collection, Container
 from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.order.idleloop import idle_of
-from lctl.rerun.order.moments import ENDED, START, WAKES
+from lctl.rerun.order.moments import START, WAKES
 from lctl.rerun.order.parties import Awaiting, Blocked, Ending, Held
 from lctl.rerun.order.score import Score
 from lctl.session.concurrency import turns
@@ -210,8 +210,7 @@ class Upcoming:
         at = spot.place(ready, busy)
         if spot.ahead is not None or not at:
             return at
-        end = self._next_turn(loop, place)
-        ends = self._left(place, end) | self._cancelled()
+        end, ends = self._next_turn(loop, place), self._cancelled()
         for before in range(at - 1, -1, -1):
             lane = lane_of(ready[before])
             there = ends.get(lane, self._score.next_at_once(lane))
@@ -220,12 +219,6 @@ class Upcoming:
             elif (there is not None and there < place) or is_own(ready[before], busy):
                 break
         return at
-
-    def _left(self, place: int, end: int) -> dict[str, int]:
-        """By lanes, the ends of bodies between those places that nobody waits for: who asked leaves them."""
-        score = self._score
-        between = (one for one in range(place + 1, end) if not (score.is_over(one) or one in self._waiting))
-        return {score.key(one)[0]: one for one in between if score.key(one)[3] == ENDED}
 
     def _cancelled(self) -> dict[str, int]:
         """By lanes, the ends of calls that have been cancelled, and have yet to go on with that."""
