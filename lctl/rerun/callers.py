@@ -29,6 +29,7 @@ THROUGH = (
     "rerun/clocks/",
     "rerun/guarding/asides.py",
     "rerun/guarding/auditing.py",
+    "rerun/guarding/libuv.py",
     "rerun/guarding/rpc.py",
     "rerun/order/cancelling.py",
     "rerun/order/conductor.py",

@@ -108,7 +108,8 @@ class Answer(Protocol):
     so do `chunks` of a body whose reading it cancelled; `error` is never a cancellation. `match` goes into
     the event. `headers` hold a list where one was sent several times. `encoding` (absent: None) is the
     `encoded` of the exchange; `reason`, `names` (absent: none), `with_head` and `closed_early` (absent:
-    False) are its own: of one closed early nobody knows what followed the chunks.
+    False) are its own: of one closed early nobody knows what followed the chunks. `unsent` (absent: False):
+    its request never left, whoever ended it.
     """
 
     status: int | None

@@ -51,7 +51,7 @@ def begin(modules: Mapping[str, ModuleType]) -> None:
             vars(modules[name]).update(values)
     if "lctl.session.naming" in modules:
         naming: Any = modules["lctl.session.naming"]
-        naming._inherited, naming._started_in = told(naming.FOLDER), naming.here()
+        naming._inherited, naming._started_in = told(naming.FOLDER, ""), naming.here()
     if "lctl.guard" in modules:
         guarding: Any = modules["lctl.guard"]
         guarding.guard.policy = guarding.Guard().policy

@@ -50,8 +50,9 @@ class Served:
         """
         head, framed = _head(self._answer, self._request.method)
         self._chunked = framed or b"\r\ntransfer-encoding:" in head.lower()
-        if getattr(self._answer, "with_head", False):
-            await self.wait()
+        is_never = self._answer.status is None and getattr(self._answer, "endless", False)
+        if is_never or getattr(self._answer, "with_head", False):
+            await self.wait()  # in the task that asked: who cancels that has it cancelled a turn later
             self._feed_whole(head)
             return framed
         came = self._loop.create_future()

@@ -173,8 +173,7 @@ class _Tees:
                 request.url = type(request.url)(passage.url, encoded=True)
             return
         call.served = served = Served(connector, request, passage.answer)
-        error = passage.answer.error
-        if passage.answer.status is None and error is not None and error.sent is False:
+        if passage.answer.status is None and getattr(passage.answer, "unsent", False):
             if attempt is not None:
                 attempt.unsent = True
             try:

@@ -27,6 +27,7 @@ from lctl.rerun.guarding.asides import Asides
 from lctl.rerun.guarding.children import is_followed
 from lctl.rerun.guarding.effects import EFFECTS, KILLS, Effect, absolute, is_bytecode, is_device, only_looks
 from lctl.rerun.guarding.filesread import OPENING, FilesRead
+from lctl.rerun.guarding.libuv import Libuv
 from lctl.rerun.guarding.pythonsown import is_pythons_own
 from lctl.rerun.guarding.retrying import Retrying
 from lctl.rerun.guarding.rpc import Rpcs
@@ -96,7 +97,7 @@ class Guard:
         self.scratch = scratch
         self._folders: tuple[str, ...] = ()
         self.read = FilesRead()
-        self._rpcs = Rpcs()
+        self._unheard = Rpcs(), Libuv()
         self._blocked: dict[str, int] = {}
         self._addresses: dict[str, set[str]] = {}
         self._before: Any = None
@@ -123,7 +124,8 @@ class Guard:
             if not _hooked:
                 _hooked = True
                 sys.addaudithook(_hook)
-        self._rpcs.begin()
+        for each in self._unheard:
+            each.begin()
         if self.asides is not None:
             self.asides.begin()
 
@@ -145,7 +147,8 @@ class Guard:
             if _active is not self:
                 return
             _active = None
-        self._rpcs.end()
+        for each in self._unheard:
+            each.end()
         if self.asides is not None:
             self.asides.end()
         if self.adopted is not None:

@@ -51,7 +51,7 @@ def moments_of(entry: Entry, start: float) -> Iterator[Moment]:
     for part, (ms, *_) in enumerate(entry.received, 1):
         if ms is not None:
             yield Moment(start + ms, entry, part, None)
-    if entry.times:
+    if entry.times or (entry.times is not None and entry.head is not None):
         yield Moment(start + (entry.times[0] if entry.head is None else entry.head), entry, 0, None)
         for part, ms in enumerate(entry.times, 1):
             yield Moment(start + ms, entry, part, None)
@@ -116,7 +116,8 @@ def put_before_calls(moments: list[Moment]) -> set[int]:
         entry = one.entry
         if one.part != 0 or entry.at is None or is_aside(entry.lane):
             continue
-        if entry.head is not None if entry.times else entry.kind != "exchange" or entry.turn is not None:
+        comes_apart = entry.times is not None
+        if entry.head is not None if comes_apart else entry.kind != "exchange" or entry.turn is not None:
             continue
         there = calls[entry.lane]
         after = bisect_right(there, entry.at)

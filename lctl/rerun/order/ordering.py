@@ -121,7 +121,7 @@ def _turn(one: Moment, *, alone: bool) -> int | None:
     if one.part > 0 and one.entry.received:
         return one.entry.received[one.part - 1][1]
     turns = one.entry.turns
-    if one.entry.head is not None and (one.entry.times or one.entry.cancelled) and one.part >= 0:
+    if one.entry.head is not None and (one.entry.times is not None or one.entry.cancelled) and one.part >= 0:
         return one.entry.head_turn if one.part == 0 else turns[one.part - 1] if turns else None
     if turns and one.part >= 0:
         if alone and one.part < 2:

@@ -36,6 +36,7 @@ def served_answer(tape: Tape, order: Order, entry: Entry, data: Mapping[str, Any
     answer.names = data.get("names") or ()
     answer.with_head = data.get("with_head") is True
     answer.closed_early = bool(data.get("closed_early"))
+    answer.unsent = isinstance(error, dict) and error.get("sent") is False
     answer.blob = lambda hash: tape.blob(hash, entry)
     return answer
 

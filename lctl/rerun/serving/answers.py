@@ -27,6 +27,7 @@ class RecordedAnswer:
         names: of headers, as they were sent; those absent in small letters.
         closed_early: the program left the body before its end.
         with_head: its turn is that in which the program went on with all of it (of aiohttp).
+        unsent: it was never sent: it failed, or the program cancelled it, before it was connected.
         timed: it was recorded when the request was made.
         streamed: each chunk was a delivery of its own.
         endless: the program ended the call itself: after what was recorded nothing comes any more.
@@ -58,6 +59,7 @@ class RecordedAnswer:
         "status",
         "streamed",
         "timed",
+        "unsent",
         "url",
         "with_head",
     )
@@ -94,7 +96,7 @@ class RecordedAnswer:
         self.encoding: str | None = None
         self.reason: str | None = None
         self.names: Sequence[str] = ()
-        self.closed_early = self.with_head = False
+        self.closed_early = self.with_head = self.unsent = False
         self.lingering = lingering
         self.match = match
         self.again = False

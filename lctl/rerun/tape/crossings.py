@@ -40,18 +40,20 @@ def exchange(event: dict[str, Any], data: dict[str, Any], begins: int) -> Entry:
     if isinstance(chunks, list):
         entry.times = [float(chunk[0]) for chunk in chunks]
         entry.turns = _counts(data.get("turns"), len(chunks))
-        entry.head = _number(data.get("head_ms"))
-        entry.head_turn = _count(data.get("head_turn"))
+        entry.head, entry.head_turn = _number(data.get("head_ms")), _count(data.get("head_turn"))
         entry.behinds = _behinds(data.get("behinds"))
-    elif entry.whole and entry.turn is not None and _count(data.get("head_turn")) is not None:
-        _come_in_pieces(entry, data)
+    elif entry.turn is not None and _count(data.get("head_turn")) is not None:
+        entry.head, entry.head_turn = _number(data.get("head_ms")), _count(data.get("head_turn"))
+        if data.get("complete") is True and error is None:
+            _come_in_pieces(entry)
+        elif not entry.cancelled:
+            entry.times = []  # the program had the head; its body was left, or broke off
     return entry
 
 
-def _come_in_pieces(entry: Entry, data: dict[str, Any]) -> None:
+def _come_in_pieces(entry: Entry) -> None:
     """Of a body that came behind the head, in a turn of its own: as a stream of one piece."""
     entry.times, entry.turns = [entry.duration], [entry.turn or 0]
-    entry.head, entry.head_turn = _number(data.get("head_ms")), _count(data.get("head_turn"))
     entry.behinds = {1: entry.behind} if entry.behind else {}
     entry.turn, entry.behind = 0, None  # its end is in that of the piece
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Container
 from itertools import islice
 from typing import Any
 
-from lctl.session.concurrency import lanes, turns
+from lctl.session.concurrency import lanes, spawning, turns
 from lctl.session.concurrency.lane import Accepting, Lane
 
 
@@ -86,9 +86,20 @@ def _has_place(handle: Any, busy: Container[str]) -> bool:
     elif _brings(callback):
         return False
     lane = handle._context.get(lanes.variable, lanes.MAIN)
-    if lane.tool is not None or type(lane) is Accepting:
+    if lane.tool is not None or type(lane) is Accepting or lanes.is_aside(lane.path):
         return False
-    return lane.path not in busy and not lanes.is_aside(lane.path)
+    return lane.path not in busy or (coroutine is not None and _limits(coroutine()))
+
+
+def _limits(coroutine: Any) -> bool:
+    """Whether it is in an `asyncio.wait_for` that has made a task, which has its lane: that makes the calls
+    that are under way there."""
+    if spawning.wait_for is None:
+        return False
+    inner = coroutine
+    while (further := getattr(inner, "cr_await", None)) is not None and hasattr(further, "cr_await"):
+        inner = further
+    return getattr(inner, "cr_code", None) is spawning.wait_for
 
 
 def _brings(function: Any) -> bool:

@@ -219,6 +219,27 @@ async def together():
 asyncio.run(together())
 """
 
+#: Of the same; its loop has the world's clock, so nothing goes on beside.
+ON_UVLOOP = (
+    ASYNCIO.replace("asyncio.run(together())", "import uvloop\n\nuvloop.run(main())")
+    + r"""
+class Said(asyncio.SubprocessProtocol):
+    def __init__(self):
+        self.all, self.said = asyncio.get_running_loop().create_future(), []
+    def pipe_data_received(self, fd, data):
+        self.said.append((fd, data))
+    def connection_lost(self, exc):
+        self.all.set_result(self.said)
+
+async def by_loop():
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.subprocess_exec(Said, "sh", "-c", "echo x >> ran; echo $$", stdin=None)
+    print(await protocol.all, transport.get_pid(), transport.get_returncode())
+
+uvloop.run(by_loop())
+"""
+)
+
 SPOKEN_TO = r"""
 import asyncio, subprocess, uuid
 from subprocess import PIPE, STDOUT
@@ -280,6 +301,7 @@ PROGRAMS = {
     "ends": ENDS,
     "asyncio": ASYNCIO,
     "by loops": BY_LOOPS,
+    "on uvloop": ON_UVLOOP,
     "spoken to": SPOKEN_TO,
     "in threads": IN_THREADS,
 }

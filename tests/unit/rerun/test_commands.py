@@ -20,6 +20,8 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands are recorde
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_commands_are_not_run_again(name: str, twice: Twice, tmp_path: Path) -> None:
     """Output, exit codes, what could not be started or took too long; no effect on the world."""
+    if "uvloop" in name:
+        pytest.importorskip("uvloop")
     _, again = twice(PROGRAMS[name])
     assert "rerun exact" in again.stderr and "output equal" in again.stderr, again.stderr
     commands = found(tmp_path / "run.lctl.json", "command")

@@ -96,6 +96,11 @@ class Command:
         return int(self._recorded(self.told_as))
 
     @property
+    def recorded_seconds(self) -> float:
+        """How long it ran."""
+        return float(self._recorded("duration_ms") or 0.0) / 1000
+
+    @property
     def is_asked(self) -> bool:
         """Whether the program is about to hear of its end."""
         return self._inside > 0
@@ -148,7 +153,8 @@ class Command:
     def _raise(self) -> None:
         error = self._recorded("error")
         if error is not None:
-            raise OSError(error["errno"], error["message"], error["file"])
+            file = error["file"]
+            raise OSError(error["errno"], error["message"], *([] if file is None else [file]))
 
     def _recorded(self, name: str) -> Any:
         assert self.served is not None

@@ -1,5 +1,6 @@
-"""Commands that the program's own code has run in an event loop: by asyncio's `create_subprocess_exec` and
-`_shell`, by the loop's own `subprocess_exec` and `_shell` with a protocol of its own, and by anyio."""
+"""Commands that the program's own code has run in an event loop, asyncio's or uvloop's: by asyncio's
+`create_subprocess_exec` and `_shell`, by the loop's own `subprocess_exec` and `_shell` with a protocol of its
+own, and by anyio."""
 
 from __future__ import annotations
 
@@ -23,6 +24,8 @@ from lctl.session.concurrency import pythons, turns
 #: Of asyncio's own, the arguments that have a default; of a loop's, all streams are pipes.
 _STREAMS: dict[str, Any] = {"stdin": None, "stdout": None, "stderr": None}
 _PIPES: dict[str, Any] = dict.fromkeys(_STREAMS, PIPE)
+#: Modules, and their classes of loops that start processes by those functions.
+_LOOPS = {"asyncio.base_events": "BaseEventLoop", "uvloop": "Loop"}
 #: Who have asked for what a loop is asked for: seen where they were.
 _SEEN = ("asyncio.subprocess", __name__)
 
@@ -35,7 +38,8 @@ def install() -> None:
 
     for module in ("asyncio.subprocess", "asyncio"):  # which has them by name, too
         slots.on_undo(on_import(module, _patch).remove)
-    slots.on_undo(on_import("asyncio.base_events", _patch_loops).remove)
+    for module in _LOOPS:
+        slots.on_undo(on_import(module, _patch_loops).remove)
     for module in ("anyio._core._subprocesses", "anyio"):
         slots.on_undo(on_import(module, _patch_anyio).remove)
 
@@ -47,10 +51,16 @@ def _patch(module: Any) -> None:
 
 
 def _patch_loops(module: Any) -> None:
+    loop = getattr(module, _LOOPS[module.__name__])
     for name in ("subprocess_exec", "subprocess_shell"):
-        original = getattr(module.BaseEventLoop, name)
-        ours = slots.like(_asking(original, name.endswith("shell")), original)
-        slots.replace(module.BaseEventLoop, name, ours)
+        original = getattr(loop, name)
+        slots.replace(loop, name, slots.like(_asking(original, name.endswith("shell")), original))
+
+
+def _is_known(loop: Any) -> bool:
+    """Whether it is of a class whose processes are those of asyncio's protocols, and told as they are."""
+    found = (getattr(sys.modules.get(module), name, None) for module, name in _LOOPS.items())
+    return isinstance(loop, tuple(kind for kind in found if isinstance(kind, type)))
 
 
 def _patch_anyio(module: Any) -> None:
@@ -124,7 +134,7 @@ async def _created(
 ) -> Any:
     """What `asyncio` makes of it."""
     loop = turns.running()
-    if not isinstance(loop, sys.modules["asyncio"].BaseEventLoop):
+    if not _is_known(loop):
         return await original(*args, **kwargs)
     module: Any = sys.modules["asyncio.subprocess"]
     given = {**_STREAMS, **kwargs}

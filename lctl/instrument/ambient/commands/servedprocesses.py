@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from lctl.instrument import suppress
@@ -29,9 +29,21 @@ async def serve(
     pipes = [fd for fd, name in enumerate(_PIPES) if given.get(name) == asyncio.subprocess.PIPE]
     transport = _Transport(loop, protocol, command, pipes)
     made = loop.create_future()
-    loop.create_task(transport.connect(made))
+    if isinstance(loop, asyncio.BaseEventLoop):
+        loop.create_task(transport.connect(made))
+    else:
+        _aside(loop, transport.connect(made))  # uvloop makes no task of it, which would have a lane
     await made
     return transport, protocol
+
+
+def _aside(loop: Any, coroutine: Coroutine[Any, Any, None]) -> Any:
+    """A task of it that is none of the program's."""
+    token = suppress.silence(suppress.REPORTED)
+    try:
+        return loop.create_task(coroutine)
+    finally:
+        suppress.end_silence(token)
 
 
 class _Transport(asyncio.SubprocessTransport):
@@ -48,6 +60,7 @@ class _Transport(asyncio.SubprocessTransport):
         self._waiters: list[asyncio.Future[int]] = []
         self._is_over = self._is_closed = False
         self._ending: asyncio.Task[None] | None = None
+        self._signalled = asyncio.Event()
 
     async def connect(self, made: asyncio.Future[None]) -> None:
         for _ in self._pipes:
@@ -55,11 +68,7 @@ class _Transport(asyncio.SubprocessTransport):
             self._loop.call_soon(ready.set_result, None)
             await ready
         self._loop.call_soon(self._protocol.connection_made, self)
-        token = suppress.silence(suppress.REPORTED)  # it is no task of the program's
-        try:
-            self._ending = self._loop.create_task(self._end())
-        finally:
-            suppress.end_silence(token)
+        self._ending = _aside(self._loop, self._end())
         if not made.cancelled():
             made.set_result(None)
 
@@ -69,6 +78,7 @@ class _Transport(asyncio.SubprocessTransport):
         command.said = {STREAMS[fd - 1]: [] for fd in left}
         async for fd, size in command.recorded_pieces():
             if not fd:
+                await self._until_signalled()
                 self._code = command.recorded_code
                 command.exited(self._code)
                 self._loop.call_soon(protocol.process_exited)
@@ -78,12 +88,15 @@ class _Transport(asyncio.SubprocessTransport):
                 command.came(fd, said)
                 protocol.pipe_data_received(fd, said)
             if not size:
+                del left[fd]
                 command.came(fd, b"")
                 protocol.pipe_connection_lost(fd, None)
         await command.await_end_async()
         code = self._code = command.recorded_code
         self._is_over = True
         protocol.connection_lost(None)
+        for fd in left:  # uvloop may tell of the end of all before that of a stream
+            protocol.pipe_connection_lost(fd, None)
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(code)
@@ -92,6 +105,15 @@ class _Transport(asyncio.SubprocessTransport):
             command.ended(code)
         finally:
             lanes.leave(token)
+
+    async def _until_signalled(self) -> None:
+        """One that a signal ended does not end before that, as far as it is known, on a loop that has the
+        world's clock (uvloop's): who ends it may have waited for it in vain for some time."""
+        if self._command.recorded_code >= 0 or isinstance(self._loop, asyncio.BaseEventLoop):
+            return
+        late = self._loop.call_later(self._command.recorded_seconds, self._signalled.set)
+        await self._signalled.wait()
+        late.cancel()
 
     async def _wait(self) -> int:
         if self._code is not None:
@@ -118,6 +140,7 @@ class _Transport(asyncio.SubprocessTransport):
     def send_signal(self, signal: int) -> None:
         if self._is_over:
             raise ProcessLookupError
+        self._signalled.set()
 
     def terminate(self) -> None:
         self.send_signal(15)
