@@ -33,8 +33,8 @@ _READERS = (
     "tarfile.py",
 )
 #: Of `pathlib`: they look for what they are to make, and for loops of links. (What `os.makedirs` finds
-#: decides which folders it makes.)
-_NOT_LOOKING = ("mkdir", "resolve")
+#: decides which folders it makes.) And of `shutil`: what they look at they copy.
+_NOT_LOOKING = ("mkdir", "resolve", "_samefile", "_stat", "copystat")
 _DEPTH = 8
 _PLACE = "a file that the program reads"
 #: Stands for: not asked, it is as it is now.

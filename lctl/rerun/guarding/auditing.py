@@ -25,7 +25,16 @@ from lctl.rerun.guarding import endings
 from lctl.rerun.guarding.adopted import Adopted
 from lctl.rerun.guarding.asides import Asides
 from lctl.rerun.guarding.children import is_followed
-from lctl.rerun.guarding.effects import EFFECTS, KILLS, Effect, absolute, is_bytecode, is_device, only_looks
+from lctl.rerun.guarding.effects import (
+    COMPOSED,
+    EFFECTS,
+    KILLS,
+    Effect,
+    absolute,
+    is_bytecode,
+    is_device,
+    only_looks,
+)
 from lctl.rerun.guarding.filesread import OPENING, FilesRead
 from lctl.rerun.guarding.libuv import Libuv
 from lctl.rerun.guarding.pythonsown import is_pythons_own
@@ -211,6 +220,8 @@ class Guard:
 
     def check(self, event: str, args: tuple[Any, ...], frame: FrameType | None) -> None:
         """Raises SideEffectRefused if this event is one that may not happen."""
+        if self.asides is not None and event in COMPOSED:
+            return  # each step is written aside, or refused
         found = EFFECTS[event](args)
         if event in OPENING:
             self.read.note(args[0], frame)

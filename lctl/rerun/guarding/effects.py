@@ -220,6 +220,9 @@ def _database(args: tuple[Any, ...]) -> Effect | None:
     return _write("opening the database", name)
 
 
+#: Of what is made of single steps, each of which has an event of its own.
+COMPOSED = ("shutil.copytree", "shutil.move")
+
 #: Audit events of signals.
 KILLS = ("os.kill", "os.killpg")
 

@@ -99,3 +99,25 @@ def test_what_is_added_to_begins_as_it_was(lctl: Run, tmp_path: Path) -> None:
     assert outs["first"] != outs["second"]
     for name, out in outs.items():
         _writes_aside_as_recorded(lctl, tmp_path, name, out)
+
+
+_MOVES = """
+import os, shutil
+from pathlib import Path
+
+Path("a.txt").write_text("a")
+shutil.move("a.txt", "b.txt")
+print(Path("b.txt").read_text(), os.path.exists("a.txt"))
+os.makedirs("out/x", exist_ok=True)
+Path("out/x/0.txt").write_text("0")
+Path("out/1.txt").write_text("1")
+shutil.copytree("out", "copied")
+print(sorted(os.listdir("copied")), Path("copied/x/0.txt").read_text())
+"""
+
+
+def test_what_is_moved_and_copied_is_so_aside(lctl: Run, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(_MOVES)
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.returncode == 0, recorded.stderr
+    _writes_aside_as_recorded(lctl, tmp_path, "run", recorded.stdout)
