@@ -57,7 +57,7 @@ class Guard:
             # Of two threads that come at once one is the first: what `setdefault` took is its own.
             is_first = self.examples.setdefault(place, said) is said
             if is_first and not self._is_refused_elsewhere(place, error, said):
-                self._report(place, is_refused=isinstance(error, RecordingError))
+                self._report(place)
         for listener in self.listeners:
             listener(place, error)
 
@@ -70,11 +70,8 @@ class Guard:
         except Exception:  # its text cannot be had, or not cleaned
             return type(error).__name__
 
-    def _report(self, place: str, *, is_refused: bool) -> None:
-        """
-        Args:
-            is_refused: the log did not take it, so that nothing in it can say so.
-        """
+    def _report(self, place: str) -> None:
+        is_refused = place in self._refusals.values()  # nothing in the log can say so
         missed = "this is in no log" if is_refused else "'lctl doctor' shows what was missed"
         text = (
             f"lctl: could not record {place} ({self.examples[place]}). "

@@ -98,8 +98,9 @@ def opening_low(original: Any) -> Callable[..., Any]:
     def open(_: Any, path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
         try:
             if dir_fd is None and flags & _ADDING and not flags & os.O_TRUNC:
-                frame = filereaders.own(sys._getframe().f_back)
-                if frame is not None:
+                caller = sys._getframe().f_back
+                frame = filereaders.own(caller)
+                if frame is not None and not _is_temporary(caller):
                     begin(path, frame, _open)
             return original(path, flags, mode, dir_fd=dir_fd)  # type: ignore[no-any-return]
         except BaseException as error:
@@ -127,6 +128,11 @@ def changing(original: Any) -> Callable[..., Any]:
 
 
 _open = open
+
+
+def _is_temporary(caller: FrameType | None) -> bool:
+    """It makes a temporary file, or tries whether it could, in any folder."""
+    return caller is not None and caller.f_globals.get("__name__") == "tempfile"
 
 
 def _key_of(path: str) -> str | None:

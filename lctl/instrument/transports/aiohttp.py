@@ -173,7 +173,9 @@ class _Tees:
                 request.url = type(request.url)(passage.url, encoded=True)
             return
         call.served = served = Served(connector, request, passage.answer)
-        if passage.answer.status is None and getattr(passage.answer, "unsent", False):
+        error = passage.answer.error
+        is_unsent = getattr(passage.answer, "unsent", False) or (error is not None and error.sent is False)
+        if passage.answer.status is None and is_unsent:
             if attempt is not None:
                 attempt.unsent = True
             try:

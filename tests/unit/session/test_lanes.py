@@ -213,7 +213,7 @@ def test_uvloop() -> None:
 
 
 def test_processes_are_told_their_lane() -> None:
-    code = "import os; print(os.environ['LCTL_PARENT'].split(':')[2])"
+    code = "import os; print(os.environ['LCTL_PARENT'].split(':')[2].split('@')[0])"
     with LCTLSession("c", "run.lctl.json") as session:
         for n in range(2):
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
