@@ -40,7 +40,7 @@ def computing():
 
 def in_a_thread():
     ended = threading.Event()
-    thread = threading.Thread(target=work, args=(lambda _: ended.wait(0.3),))
+    thread = threading.Thread(target=work, args=(lambda _: time.sleep(0.3) or ended.is_set(),))
     thread.start()
     try:
         thread.join()
