@@ -70,6 +70,8 @@ def begin(given: Any, frame: FrameType, real: Callable[..., Any]) -> None:
     Args:
         real: opens files.
     """
+    if lanes.current().is_apart:  # it does not run in a rerun
+        return
     path = filereaders.path_of(given)
     key = None if path is None else _key_of(path)
     asked = id(border.player()), key or ""  # another rerun in this process begins anew

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from lctl.instrument.patches import PatchSet
+from lctl.session.concurrency import lanes
 
 #: Of the SDK's own transport: gets the program's method, the transport, and the arguments.
 Around = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -75,12 +76,20 @@ def _class_of(base: type[Any]) -> type[Any]:
             )
 
         async def close(self) -> None:
-            await self._around["close"](self._nothing if self._ready else self._inner.close, self, (), {})
+            await self._around["close"](self._nothing if self._ready else self._put_away, self, (), {})
 
         def is_ready(self) -> bool:
             return self._ready or bool(self._inner.is_ready())
 
         async def _nothing(self) -> None: ...
+
+        async def _put_away(self) -> None:
+            """Apart: a rerun, which connects it to nothing, does not run it."""
+            token = lanes.enter(lanes.current().apart())
+            try:
+                await self._inner.close()
+            finally:
+                lanes.leave(token)
 
         def named(self) -> str:
             """Which kind of transport it is, for the tape."""
