@@ -1,5 +1,4 @@
-"""Signals from outside that the program's own handlers hear: each an `ambient` event, where it was heard. So
-is Ctrl-C as Python itself takes it: by an exception, or by cancelling the main task of asyncio's runner.
+"""Signals from outside that the program's own handlers hear: each an `ambient` event, where it was heard.
 
 In a rerun nobody sends them: they come again, each in its turn (`lctl.rerun.serving.heard`). Not so what the
 program sends itself, or has the system send (timers, the end of a child), which comes again by itself; nor
@@ -11,7 +10,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable
 from contextvars import Context
 from enum import Enum, auto
@@ -21,9 +19,8 @@ from weakref import WeakKeyDictionary
 
 from lctl.clock import monotonic
 from lctl.guard import guard
-from lctl.instrument.ambient import callers, identifiers, places, raised, reads, slots
+from lctl.instrument.ambient import callers, identifiers, places, reads, slots
 from lctl.interrupts import step_out
-from lctl.session import border
 from lctl.session.concurrency import arrivals, heardsignals, lanes
 from lctl.session.sources import HEARD
 
@@ -34,9 +31,8 @@ NUMBERS = frozenset(getattr(signal, name) for name in _NAMES if hasattr(signal, 
 _SOON = 1.0
 _PLACE = "a signal that the program heard"
 
-#: Ctrl-C as Python takes it, and the module that has it cancel a loop's main task.
+#: Ctrl-C as Python takes it (`lctl.instrument.ambient.inputs`).
 _PYTHONS = (signal.default_int_handler,)
-_RUNNER = "asyncio.runners"
 
 #: When the program sent itself each, of those that have not been heard.
 _sent: dict[int, list[float]] = {int(number): [] for number in NUMBERS}
@@ -46,34 +42,22 @@ _of_loops: WeakKeyDictionary[Any, set[int]] = WeakKeyDictionary()
 
 class Handler:
     """In place of a handler. Python calls that itself, with no frame of ours between: what is called is what
-    `__call__` gives.
+    `__call__` gives."""
 
-    Attributes:
-        is_pythons: no code of the program's has set it.
-    """
-
-    def __init__(self, number: int, handler: Callable[..., Any], *, is_pythons: bool = False) -> None:
+    def __init__(self, number: int, handler: Callable[..., Any]) -> None:
         self.number = number
         self.handler = handler
-        self.is_pythons = is_pythons
 
     @property
     def __call__(self) -> Callable[..., Any]:
         comes = _coming(self.number)
         if comes is _Coming.BESIDE:
             return _nothing
-        if comes is _Coming.FROM_OUTSIDE and not (self.is_pythons and self._is_told_otherwise()):
+        if comes is _Coming.FROM_OUTSIDE:
             if lanes.current().tool is not None:
                 return self._out_of_tool
             _tell(self.number, sys._getframe(1))
         return self.handler
-
-    def _is_told_otherwise(self) -> bool:
-        """Whether it is what a read gave (Ctrl-C at `input()`), or is none of the recording's: pressed by
-        whoever runs that again, or for them where the recorded program hung."""
-        if border.player() is not None:
-            return not heardsignals.coming[self.number]
-        return self.handler in _PYTHONS and raised.is_caught()
 
     def _out_of_tool(self, *args: Any) -> Any:
         """What interrupts a tool's body is not of it: a rerun has its result, and does not run it. Where that
@@ -102,7 +86,6 @@ def plain(handler: Any) -> Any:
 def install() -> None:
     if os.name != "posix":
         return
-    _take_pythons(signal.signal, signal.getsignal)
     slots.replace(signal, "signal", _setting(signal.signal))
     slots.replace(signal, "getsignal", _getting(signal.getsignal))
     slots.replace_builtin(os, "kill", _sending(identifiers.is_own))
@@ -114,39 +97,15 @@ def install() -> None:
     slots.on_undo(on_import("asyncio.unix_events", _asyncio).remove)
 
 
-def _take_pythons(setting: Callable[..., Any], getting: Callable[..., Any]) -> None:
-    """Hear of Ctrl-C though the program has set no handler. (Only the main thread may.)"""
-    if threading.current_thread() is not threading.main_thread() or getting(signal.SIGINT) not in _PYTHONS:
-        return
-    setting(signal.SIGINT, Handler(signal.SIGINT, signal.default_int_handler, is_pythons=True))
-
-    def put_back() -> None:
-        handler = getting(signal.SIGINT)
-        if threading.current_thread() is threading.main_thread() and isinstance(handler, Handler):
-            setting(signal.SIGINT, handler.handler)
-
-    slots.on_undo(put_back)
-
-
 def _setting(real: Callable[..., Any]) -> Callable[..., Any]:
     def set_handler(signalnum: Any, handler: Any) -> Any:
-        given, caller = handler, sys._getframe(1)
-        if signalnum in NUMBERS and callable(handler):
-            if _is_pythons(signalnum, handler, caller):
-                given = Handler(int(signalnum), handler, is_pythons=True)
-            elif handler not in _PYTHONS and _is_kept(caller):
-                given = Handler(int(signalnum), handler)
+        given = handler
+        is_own = signalnum in NUMBERS and callable(handler) and handler not in _PYTHONS
+        if is_own and _is_kept(sys._getframe(1)):
+            given = Handler(int(signalnum), handler)
         return plain(real(signalnum, given))
 
     return slots.like(set_handler, real)
-
-
-def _is_pythons(number: int, handler: Any, caller: FrameType) -> bool:
-    """Whether that is Ctrl-C as Python takes it, whoever has it so again: also a tool at its end."""
-    if number != signal.SIGINT or not reads.active():
-        return False
-    is_runners = caller.f_globals.get("__name__") == _RUNNER and lanes.current().tool is None
-    return handler in _PYTHONS or is_runners
 
 
 def _is_kept(caller: FrameType) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,21 +18,8 @@ class Raised(NamedTuple):
     told: Any
 
 
-class _Catching(threading.local):
-    now = False
-
-
-_catching = _Catching()
-
-
-def is_caught() -> bool:
-    """Whether what is raised in this thread now is what was read."""
-    return _catching.now
-
-
 def caught(real: Callable[[], T]) -> T | Raised:
     """What `real` gives or raises; an error that the log cannot have goes on."""
-    before, _catching.now = _catching.now, True
     try:
         return real()
     except (Exception, KeyboardInterrupt) as error:
@@ -42,8 +28,6 @@ def caught(real: Callable[[], T]) -> T | Raised:
         except Unfaithful:
             pass
         raise
-    finally:
-        _catching.now = before
 
 
 def encoded(value: Any) -> Any:
