@@ -36,10 +36,10 @@ from lctl.rerun.guarding.effects import (
     only_looks,
 )
 from lctl.rerun.guarding.filesread import OPENING, FilesRead
-from lctl.rerun.guarding.libuv import Libuv
+from lctl.rerun.guarding.libuv import libuv
 from lctl.rerun.guarding.pythonsown import is_pythons_own
 from lctl.rerun.guarding.retrying import Retrying
-from lctl.rerun.guarding.rpc import Rpcs
+from lctl.rerun.guarding.rpc import rpcs
 from lctl.rerun.settings import SCRATCH
 from lctl.session.concurrency import lanes
 
@@ -106,7 +106,7 @@ class Guard:
         self.scratch = scratch
         self._folders: tuple[str, ...] = ()
         self.read = FilesRead()
-        self._unheard = Rpcs(), Libuv()
+        self._unheard = rpcs(), libuv()
         self._blocked: dict[str, int] = {}
         self._addresses: dict[str, set[str]] = {}
         self._before: Any = None

@@ -12,33 +12,22 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from lctl.instrument.ambient import slots
-from lctl.instrument.hooks import Hook, on_import
 from lctl.instrument.patches import PatchSet
+from lctl.rerun.guarding.unheard import Unheard
 
 _Arguments = tuple[Any, ...]
 _Named = dict[str, Any]
 
 
-class Libuv:
-    """What tells of that, while a guard is on."""
+def libuv() -> Unheard:
+    """What tells of that."""
+    return Unheard(("uvloop",), _patch)
 
-    def __init__(self) -> None:
-        self._patches = PatchSet()
-        self._hooks: list[Hook] = []
 
-    def begin(self) -> None:
-        self._hooks.append(on_import("uvloop", self._patch))
-
-    def end(self) -> None:
-        for hook in self._hooks:
-            hook.remove()
-        self._hooks.clear()
-        self._patches.undo()
-
-    def _patch(self, module: ModuleType) -> None:
-        for name, tell in _TELLS.items():
-            self._patches.wrap(module, f"Loop.{name}", _telling(tell))
-        _watch_datagrams(sys.modules["uvloop.loop"])
+def _patch(module: ModuleType, patches: PatchSet) -> None:
+    for name, tell in _TELLS.items():
+        patches.wrap(module, f"Loop.{name}", _telling(tell))
+    _watch_datagrams(sys.modules["uvloop.loop"])
 
 
 def _watch_datagrams(module: ModuleType) -> None:

@@ -10,8 +10,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from lctl.instrument.hooks import Hook, on_import
 from lctl.instrument.patches import PatchSet
+from lctl.rerun.guarding.unheard import Unheard
 
 _CALLS = {
     "grpc._channel": (
@@ -35,26 +35,15 @@ _CALLS = {
 _TELEMETRY = "/opentelemetry.proto.collector."
 
 
-class Rpcs:
-    """What tells of the calls, while a guard is on."""
+def rpcs() -> Unheard:
+    """What tells of the calls."""
+    return Unheard(_CALLS, _patch)
 
-    def __init__(self) -> None:
-        self._patches = PatchSet()
-        self._hooks: list[Hook] = []
 
-    def begin(self) -> None:
-        self._hooks += [on_import(name, self._patch) for name in _CALLS]
-
-    def end(self) -> None:
-        for hook in self._hooks:
-            hook.remove()
-        self._hooks.clear()
-        self._patches.undo()
-
-    def _patch(self, module: ModuleType) -> None:
-        for name in _CALLS[module.__name__]:
-            if hasattr(module, name.partition(".")[0]):
-                self._patches.wrap(module, name, _called)
+def _patch(module: ModuleType, patches: PatchSet) -> None:
+    for name in _CALLS[module.__name__]:
+        if hasattr(module, name.partition(".")[0]):
+            patches.wrap(module, name, _called)
 
 
 def _called(wrapped: Any, callable: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

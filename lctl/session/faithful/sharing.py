@@ -123,7 +123,7 @@ def again(made: Any, owner: Owner) -> Callable[[Any], Any] | None:
         try:
             place, steps, root = one
             ways.append((tuple(map(decoder.value, place)), int(root), tuple(map(decoder.value, steps))))
-        except Exception:
+        except Exception:  # no such entry as `tape` writes: that part stays the copy
             continue
     return partial(_put, ways, owner)
 
