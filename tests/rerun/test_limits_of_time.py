@@ -103,8 +103,11 @@ def test_an_answer_that_comes_with_its_end_is_taken(tmp_path: Path) -> None:
     """By anyio's scopes, which cancel nobody whose answer is on its way through the loop."""
     pytest.importorskip("anyio")
     with ModelServer(random_answers=True, latency=(0.03, 0.04)) as models:
-        first = record("answered_in_time.py", tmp_path, models.environ)
-    assert first.code == 0, first.err
+        for _ in range(5):  # a busy machine may bring all answers too late
+            first = record("answered_in_time.py", tmp_path, models.environ)
+            assert first.code == 0, first.err
+            if " True " in first.out:
+                break
     assert " True " in first.out
     for _ in range(3):
         again = rerun(first.log, tmp_path)
