@@ -16,7 +16,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from lctl.instrument import settings
-from lctl.instrument.ambient import callers, filelooks, filereaders, reads, slots
+from lctl.instrument.ambient import callers, databasetimes, filelooks, filereaders, reads, slots
 from lctl.session import border
 from lctl.session.concurrency import lanes, processes
 from lctl.session.ownpackages import installed_as
@@ -27,7 +27,9 @@ _MOST = 1 << 20
 #: Hidden files, and what observes the program or has it typed, are not the program's; what is in DSPy's cache
 #: is on the tape already.
 _NOT_ASKED = re.compile(r"(?:^|[/\\])\.|\.lctl")
-_NOT_OF = re.compile(r"IPython|ipykernel|jupyter|notebook|coverage|diskcache")
+_NOT_OF = re.compile(r"IPython|ipykernel|jupyter|notebook|coverage|dspy")
+#: Keeps what others give it.
+_KEEPER = "diskcache"
 
 _asked: set[tuple[int, str]] = set()
 processes.renewals += (_asked.clear,)
@@ -51,9 +53,12 @@ def _replace(module: ModuleType) -> None:
 def _connecting(original: Any) -> Callable[..., Any]:
     def connect(_: Any, database: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            if settings.files and reads.active() and not kwargs.get("uri") and len(args) < 7:
-                database = _place(database, original, sys._getframe().f_back)
-            return original(database, *args, **kwargs)
+            if settings.files and reads.active():
+                uri = kwargs.get("uri") or any(args[6:7])
+                database = (_place_of_uri if uri else _place)(database, original, sys._getframe().f_back)
+            connection = original(database, *args, **kwargs)
+            databasetimes.tell(connection, original)
+            return connection
         except BaseException as error:
             error.__traceback__ = filereaders.below(error.__traceback__)
             raise
@@ -61,12 +66,26 @@ def _connecting(original: Any) -> Callable[..., Any]:
     return connect
 
 
+def _place_of_uri(given: Any, original: Callable[..., Any], frame: FrameType | None) -> Any:
+    """As `_place`, of an address `file:...`."""
+    if not isinstance(given, str) or not given.startswith("file:"):
+        return _place(given, original, frame)
+    from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+    parts = urlsplit(given)
+    path = unquote(parts.path)
+    if path in ("", ":memory:") or "memory" in parse_qs(parts.query).get("mode", ()):
+        return given
+    place = _place(path, original, frame)
+    return given if place is path else parts._replace(netloc="", path=quote(place)).geturl()
+
+
 def _place(given: Any, original: Callable[..., Any], frame: FrameType | None) -> Any:
     """What to open in the place of that; records what it is before."""
     path = filereaders.path_of(given)
     if path in (None, ":memory:") or frame is None or callers.is_lctl(frame.f_code.co_filename):
         return given
-    if _NOT_OF.match(installed_as(frame.f_code.co_filename) or ""):
+    if _NOT_OF.match(_package(frame)):
         return given
     assert path is not None
     key = filelooks.key_of(os.path.abspath(path))  # noqa: PTH100
@@ -76,6 +95,14 @@ def _place(given: Any, original: Callable[..., Any], frame: FrameType | None) ->
     player = border.player()
     place = None if player is None else player.beside(path, filelooks.kept(value), value is None, frame)
     return given if place is None else place
+
+
+def _package(frame: FrameType | None) -> str:
+    """The installed package that opens it; "" for the program."""
+    package = _KEEPER
+    while frame is not None and package == _KEEPER:
+        package, frame = installed_as(frame.f_code.co_filename) or "", frame.f_back
+    return package
 
 
 def _first(key: str, path: str, original: Callable[..., Any], frame: FrameType) -> Any:

@@ -25,6 +25,10 @@ class LibraryTime(Protocol):
         """Likewise."""
         ...
 
+    def unrecorded(self, reader: FrameType) -> int | None:
+        """As `wall`, of what the program's own code reads, too, where no recording has that."""
+        ...
+
     def told(self, wall: int) -> None:
         """The program has read that of a clock on the wall."""
         ...

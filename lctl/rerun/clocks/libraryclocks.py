@@ -97,8 +97,13 @@ class LibraryClocks:
 
     def wall(self, reader: FrameType) -> int | None:
         """Never before what the program has read: a token is not looked at before it was made."""
+        if self._kind(reader) == _OWN and reads.active():
+            return None
+        return self.unrecorded(reader)
+
+    def unrecorded(self, reader: FrameType) -> int | None:
         kind = self._kind(reader)
-        if kind == _WORLD or (kind == _OWN and reads.active()):
+        if kind == _WORLD:
             return None
         return max(self._told, (self._wall if kind == _DATED else self._living) + self._passed())
 

@@ -228,34 +228,28 @@ class Asides:
         return mkdir
 
     def _listing(self, original: Function) -> Function:
-        def listdir(path: Any = ".") -> list[Any]:
+        def listdir(path: Any = None) -> list[Any]:
+            path = "." if path is None else path
             beside = self._beside(path)
             if not beside:
                 return original(self._there(path))  # type: ignore[no-any-return]
-            with self._within():
-                is_kept = os.path.isdir(path) and absolute(os.fsdecode(path)) not in self._anew  # noqa: PTH112
-                names: list[Any] = original(path) if is_kept else []
-            made = {
-                os.fsencode(name) if isinstance(path, bytes) else name: is_made
-                for name, is_made in beside.items()
-            }
-            kept = [name for name in names if made.get(name, True)]
-            return [*kept, *(name for name, is_made in made.items() if is_made and name not in names)]
+            names: dict[Any, None] = {}
+            for folder in self._folders(path):
+                names |= dict.fromkeys(original(folder))
+            return [name for name in names if beside.get(os.fsdecode(name), True)]
 
         return listdir
 
     def _scanning(self, original: Function) -> Function:
-        def scandir(path: Any = ".") -> Any:
+        def scandir(path: Any = None) -> Any:
+            path = "." if path is None else path
             beside = self._beside(path)
             if not beside:
                 return original(self._there(path))
-            with self._within():
-                real = absolute(os.fsdecode(path))
-                entries: dict[str, Any] = {}
-                for folder in (real, self._divert_of(real))[real in self._anew :]:
-                    if os.path.isdir(folder):  # noqa: PTH112
-                        with original(like(folder, path)) as found:
-                            entries |= {os.fsdecode(entry.name): Renamed(path, entry) for entry in found}
+            entries: dict[str, Any] = {}
+            for folder in self._folders(path):
+                with original(folder) as found:
+                    entries |= {os.fsdecode(entry.name): Renamed(path, entry) for entry in found}
             return Entries([entry for name, entry in entries.items() if beside.get(name, True)])
 
         return scandir
@@ -271,6 +265,13 @@ class Asides:
                 for real, place in self._places.items()
                 if os.path.dirname(real) == folder  # noqa: PTH120
             }
+
+    def _folders(self, path: Any) -> list[Any]:
+        """Those that make up that one, in some of which things were written aside; the later one counts."""
+        with self._within():
+            real = absolute(os.fsdecode(path))
+            folders = (real, self._divert_of(real))[real in self._anew :]
+            return [like(folder, path) for folder in folders if os.path.isdir(folder)]  # noqa: PTH112
 
     def _divert_of(self, real: str) -> str:
         """The folder in which is what was written aside in that one."""

@@ -65,7 +65,10 @@ def together(tapes: Sequence[Tape]) -> list[Delivery]:
 
 def wall_of(tape: Tape) -> float | None:
     """Seconds of the clock on the wall at the recording's origin; None where it holds nothing that tells."""
-    return _origin(tape.entries) / 1000 if tape.entries else None
+    if tape.entries:
+        return _origin(tape.entries) / 1000
+    first = next(iter(tape.log.events()), None)
+    return (_ms(first.timestamp) / 1000 or None) if first is not None else None
 
 
 def end_of(tape: Tape) -> float | None:

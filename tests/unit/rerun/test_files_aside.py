@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -154,6 +156,80 @@ def test_databases_are_what_they_were_for_those_that_write_aside(lctl: Run, tmp_
         assert "written aside, and gone: chat.db, old.db\n" in again.stderr
         assert (tmp_path / "chat.db").read_bytes() == before
     assert again.returncode == 1  # of what was said in the larger one nothing is known
+
+
+_KEPT = """
+import os, sqlite3, time, diskcache
+
+os.makedirs("out", exist_ok=True)
+for number in (3, 1, 2, 12, 5):
+    with open(f"out/{number}.txt", "w") as file:
+        file.write("kept")
+print(os.listdir("out"), len(os.listdir()), [entry.name for entry in os.scandir("out")])
+cache = diskcache.Cache("cache")
+print(cache.get("asked", 0), cache.set("asked", cache.get("asked", 0) + 1))
+db = sqlite3.connect("file:long%2Edb?mode=rwc", uri=True)
+db.execute("CREATE TABLE IF NOT EXISTS said (text)")
+db.execute("INSERT INTO said VALUES ('once')")
+db.commit()
+print(db.execute("SELECT count(*) FROM said").fetchone())
+print(sqlite3.connect("file:long.db?mode=ro", uri=True).execute("SELECT count(*) FROM said").fetchone())
+print(sqlite3.connect("file::memory:", uri=True).execute("PRAGMA database_list").fetchone()[2])
+"""
+
+
+@pytest.mark.slow
+def test_caches_on_disk_addresses_of_databases_and_the_order_of_folders(lctl: Run, tmp_path: Path) -> None:
+    pytest.importorskip("diskcache")
+    (tmp_path / "agent.py").write_text(_KEPT)
+    runs = [lctl("run", "-o", f"{name}.lctl.json", "agent.py") for name in ("first", "second")]
+    assert [run.returncode for run in runs] == [0, 0], runs
+    assert "1 True\n(2,)\n(2,)\n\n" in runs[1].stdout
+    for name, run in zip(("first", "second"), runs, strict=True):
+        again = lctl("rerun", f"{name}.lctl.json", "--writes", "aside")
+        assert (again.returncode, again.stdout) == (0, run.stdout), again.stderr
+    assert sqlite3.connect(tmp_path / "long.db").execute("SELECT count(*) FROM said").fetchone() == (2,)
+
+
+_DATED = """
+import json, sqlite3, time
+
+db = sqlite3.connect(":memory:")
+db.execute(
+    "CREATE TABLE said (at DEFAULT CURRENT_TIMESTAMP, day DEFAULT CURRENT_DATE,"
+    " f DEFAULT (strftime('%s', 'now')))"
+)
+db.execute("CREATE INDEX days ON said (date(at))")
+db.execute("INSERT INTO said DEFAULT VALUES")
+db.execute("INSERT INTO said VALUES ('2020-02-29 23:59:59', NULL, NULL)")
+(rows,) = db.execute("SELECT strftime('%s', at), f, julianday(day) FROM said WHERE day NOT NULL").fetchall()
+now = db.execute(
+    "SELECT strftime('%s', date('NOW') || ' ' || time('now')),"
+    " strftime('%s', CURRENT_DATE || ' ' || CURRENT_TIME), strftime('%s', 'now', '+1 day') - 86400,"
+    " strftime('%s', datetime()), (julianday('now') - 2440587.5) * 86400, unixepoch(), strftime('%s')"
+).fetchone()
+plain = db.execute(
+    "SELECT date(at, '+1 day'), strftime('%H', at), date(NULL), date('x'), datetime(0, 'unixepoch'),"
+    " count(*) FROM said WHERE date(at) = '2020-02-29'"
+).fetchone()
+with open("said.json", "a") as file:
+    file.write(json.dumps([*map(float, [*rows[:2], *now])]) + "\\n")
+print(rows[2], *plain)
+"""
+
+
+@pytest.mark.slow
+def test_the_time_that_a_database_says_is_that_of_the_recording(lctl: Run, tmp_path: Path) -> None:
+    """Its C code reads it: no recording has it, so that it is so but for some milliseconds."""
+    (tmp_path / "agent.py").write_text(_DATED)
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.stdout.endswith(" 2020-03-01 23 None None 1970-01-01 00:00:00 1\n"), recorded.stderr
+    time.sleep(3)
+    again = lctl("rerun", "run.lctl.json", "--allow", f"write:{tmp_path}/said.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    first, second = map(json.loads, (tmp_path / "said.json").read_text().splitlines())
+    assert len(first) == 9 and max(first) - min(first) <= 1
+    assert second == pytest.approx(first, abs=1.5)
 
 
 @pytest.mark.slow
