@@ -40,6 +40,7 @@ def install() -> None:
         limits,
         linehistory,
         logged,
+        newgenerators,
         numpychance,
         outputs,
         pagers,
@@ -66,6 +67,7 @@ def install() -> None:
         terminals,
         clocks,
         chance,
+        newgenerators,
         numpychance,
         identifiers,
         environment,
@@ -106,6 +108,7 @@ def uninstall() -> None:
         identifiers,
         inputs,
         logged,
+        newgenerators,
         numpychance,
         outputs,
         ports,
@@ -116,6 +119,7 @@ def uninstall() -> None:
     processes.open_by(None)
     reads.activate(False)
     chance.uninstall()
+    newgenerators.uninstall()
     numpychance.uninstall()
     identifiers.uninstall()
     host.uninstall()

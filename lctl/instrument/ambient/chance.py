@@ -5,10 +5,10 @@ like come from a generator of their lane, so neither other threads nor what libr
 Once somebody sets the seed or the state of the shared generator, that generator serves everybody, as
 without lctl: the program has asked for its numbers.
 
-New generators (`random.Random()`, `numpy.random.default_rng()`) get recorded seeds, too. What libraries draw
-comes of one seed a run, of `random` in each lane for itself: a tool that is served, whose body draws nothing,
-and threads that come in another order change no draw but their own. What `secrets` and `SystemRandom` give is
-recorded value by value.
+New generators get recorded seeds, too (see `newgenerators`). What libraries draw comes of one seed a run, of
+`random` in each lane for itself: a tool that is served, whose body draws nothing, and threads that come in
+another order change no draw but their own. So do the generators that they make. What `secrets` and
+`SystemRandom` give is recorded value by value.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from lctl.instrument.hooks import Hook, on_import
 from lctl.interrupts import step_out
 from lctl.session import border
 from lctl.session.concurrency import lanes
+from lctl.session.tooling import generators
 
 if TYPE_CHECKING:
     from random import Random
@@ -79,6 +80,7 @@ def install() -> None:
     _generators.clear()
     _counters.clear()
     _reseeds.clear()
+    generators.renew()
     _hooks[:] = [on_import("random", _replace_random)]
     if not _watching and hasattr(os, "register_at_fork"):
         _watching = True
@@ -89,6 +91,7 @@ def uninstall() -> None:
     for hook in _hooks:
         hook.remove()
     _hooks.clear()
+    generators.renew()
 
 
 def seed() -> str:
@@ -149,7 +152,6 @@ def _replace_random(module: ModuleType) -> None:
         slots.replace_builtin(module, name, _draw)
     slots.replace_builtin(module, "seed", _reseed)
     slots.replace_builtin(module, "setstate", _set_state)
-    slots.replace(module.Random, "seed", _seeding(module.Random))
     system = module.SystemRandom
     for name, encode, decode in (
         ("random", None, None),
@@ -168,6 +170,7 @@ def _replace_random(module: ModuleType) -> None:
 
     reseed()
     _reseeds.append(reseed)
+    generators.share("random", lambda: module._inst if _explicit else None, module.setstate)
 
 
 def given(kind: str, frame: FrameType) -> int:
@@ -254,22 +257,6 @@ def _set_state(original: Any) -> Callable[..., Any]:
         _explicit = True
 
     return setstate
-
-
-def _seeding(cls: Any) -> Callable[..., Any]:
-    """`Random.seed`, which `Random()` calls."""
-    original = vars(cls)["seed"]
-
-    def seed(self: Any, a: Any = None, version: int = 2) -> None:
-        if a is None and reads.active() and (frame := own(_getframe(1))) is not None:
-            a = given("Random", frame)
-        try:
-            original(self, a, version)
-        except BaseException as error:
-            step_out(error)
-            raise
-
-    return slots.like(seed, original)
 
 
 def _recorded(

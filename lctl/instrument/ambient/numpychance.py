@@ -8,10 +8,11 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from lctl.instrument.ambient import reads, slots
+from lctl.instrument.ambient import newgenerators, reads, slots
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.chance import derived, given
 from lctl.instrument.hooks import Hook, on_import
+from lctl.session.tooling import generators
 
 _getframe = sys._getframe
 _hooks: list[Hook] = []
@@ -31,6 +32,7 @@ def _replace(module: ModuleType) -> None:
     slots.replace_builtin(module, "default_rng", _default_rng)
     slots.replace_builtin(module, "seed", _seed)
     module.seed(_words(derived("numpy")))
+    generators.share("numpy", lambda: module.mtrand._rand, module.set_state)
 
 
 def _words(number: int) -> list[int]:
@@ -39,9 +41,12 @@ def _words(number: int) -> list[int]:
 
 def _default_rng(original: Any) -> Callable[..., Any]:
     def default_rng(_: Any, seed: Any = None) -> Any:
-        if seed is None and reads.active() and (frame := own(_getframe(1))) is not None:
-            seed = given("numpy.random.default_rng", frame)
-        return original(seed)
+        if seed is None and reads.active():
+            seed = newgenerators.seed_for("numpy.random.default_rng", _getframe(1))
+        made = original(seed)
+        if made is not seed and reads.active():
+            newgenerators.keep(made, _getframe(1))
+        return made
 
     return default_rng
 

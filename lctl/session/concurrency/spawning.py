@@ -98,11 +98,12 @@ _PASSAGES = {
 _POOLS = frozenset({"anyio", "asyncio", "concurrent", "multiprocessing", "trio"})
 #: Packages that draw on the terminal from threads of their own: as often as time allows.
 _SCREENS = frozenset({"alive_progress", "click_spinner", "enlighten", "halo", "rich", "tqdm", "yaspin"})
-#: Modules that do so.
+#: Modules that do so. (matplotlib's looks for fonts where nobody has on this machine.)
 _TRANSPORTS = (
     "lctl.interrupts",
     "lctl.record.",
     "lctl.stores.",
+    "matplotlib.font_manager",
     "mcp.client.sse",
     "mcp.client.stdio",
     "mcp.client.streamable_http",

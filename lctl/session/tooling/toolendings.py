@@ -10,6 +10,7 @@ from lctl.session import jsonable
 from lctl.session.concurrency.comings import Coming
 from lctl.session.concurrency.lane import Lane
 from lctl.session.faithful import Given, sharing
+from lctl.session.tooling.generators import Draws
 from lctl.session.tooling.toolcalls import Failure, Pause, ToolCall
 from lctl.session.tooling.toolevents import ranges
 from lctl.session.tooling.toolresults import Items
@@ -68,12 +69,14 @@ def tape_of_end(
     comings: Sequence[Coming],
     gives: str | None,
     output: Any = None,
+    draws: Draws | None = None,
 ) -> dict[str, Any] | None:
     """A tape of a result (see `toolresults`), with what else it holds of the run; None where that is nothing.
 
     Args:
         lane: of the body; None where it did not run.
         output: the result itself, of a call that gave one.
+        draws: since its body began.
     """
     # Where the result could not be kept the tool runs again, and all this with it.
     kept = "executed" not in (tape or ())
@@ -86,6 +89,7 @@ def tape_of_end(
         "wrote": sink.tape(call.tool) if kept and isinstance(sink, Body) else None,
         "received": call.incoming.tape() if kept and call.incoming is not None else None,
         "signals": signals.tape() if kept and signals is not None else None,
+        "chance": draws.tape() if kept and draws is not None else None,
         "items": [list(one) for one in comings] or None if kept else None,
         "gives": gives,
     }

@@ -18,6 +18,8 @@ holds it (see `lctl.session.faithful`):
                 beside its result; null instead of the milliseconds: before its start
     signals     [milliseconds since its start, turn of the loop, what] of what its body did that others wait
                 for (`lctl.session.tooling.signalling`)
+    chance      in which state it left generators of random numbers that it drew from, by their names
+                (`lctl.session.tooling.generators`)
     items       [milliseconds since its start, turn of the loop, place there] of each item of an async
                 generator
     gives       "generator", "async generator" or "coroutine": what a tool that is none itself gave
@@ -35,6 +37,7 @@ from lctl.session.concurrency.comings import comings
 from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful, owners, sharing
 from lctl.session.faithful.coding import encode_parts
 from lctl.session.faithful.depths import Depth, all_written
+from lctl.session.tooling import generators
 from lctl.session.tooling.plainness import is_plain, is_plain_error
 from lctl.session.tooling.receiving import messages
 from lctl.session.tooling.served import Outcome, Served
@@ -234,7 +237,8 @@ def _change(
     """Does to the arguments, and to what is around the call, what it did to them; None where that is none."""
     changes, deeper = parts.get("after", []), parts.get("within", [])
     owned = tape.get("owner") if call.owner is not None else None
-    if not (changes or deeper or owned):
+    drawn = tape.get("chance")
+    if not (changes or deeper or owned or drawn):
         return None
 
     def change() -> None:
@@ -244,6 +248,7 @@ def _change(
             each.apply(given.nodes)
         if owned is not None and call.owner is not None:
             owners.change(owned, call.owner, given)
+        generators.put(drawn)
 
     return change
 

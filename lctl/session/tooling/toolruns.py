@@ -24,6 +24,7 @@ from lctl.session.runs.wrappedruns import Run
 from lctl.session.session import LCTLSession
 from lctl.session.tooling import toolresults
 from lctl.session.tooling.beneath import Beneath, is_reported
+from lctl.session.tooling.generators import Draws
 from lctl.session.tooling.rebinding import cannot_rewrite, rebound
 from lctl.session.tooling.receiving import Incoming
 from lctl.session.tooling.served import Rewritten, Served
@@ -116,6 +117,7 @@ class ToolRun(Run):
             self._ask_earlier(self.session, call)
         self._outer, self._number = lane, number
         self._again: Again | None = None
+        self._draws: Draws | None = None
         if self.served is None:
             if call.owner is not None:
                 call.owner.look()
@@ -126,6 +128,7 @@ class ToolRun(Run):
             self._again.begin()
 
     def _body(self, input: Mapping[str, Any]) -> Lane:
+        self._draws = Draws()
         lane = self._outer.body(self._number, self._call.tool, input)
         if self._call.mcp is not None:
             lane.beneath = Beneath(self._call.mcp)
@@ -301,7 +304,9 @@ class ToolRun(Run):
         is_shown = items is not None or result.get("output") is parts.get("output")
         tape = toolresults.tape_of(self._call.tool, self._given, parts, items, is_shown)
         output = parts.get("output")
-        tape = tape_of_end(self._call, self._given, tape, self.lane, self._comings, self.gives, output)
+        tape = tape_of_end(
+            self._call, self._given, tape, self.lane, self._comings, self.gives, output, self._draws
+        )
         if tape is not None:
             result["tape"] = tape
         return result

@@ -210,3 +210,34 @@ def test_what_a_library_draws_after_a_served_tool_and_beside_threads(twice: Twic
     assert "output equal" in again.stderr
     drawn = recorded.stdout.split()
     assert len(set(drawn)) == len(drawn) == 7
+
+
+_FONTS = """\
+import os, subprocess, threading
+
+def look():
+    if not os.path.exists("fonts.json"):
+        told = threading.Timer(5, print, ["this takes a while"])
+        told.start()
+        subprocess.run(["uname"], stdout=subprocess.DEVNULL)
+        told.cancel()
+        with open("fonts.json", "w") as file:
+            file.write("[]")
+
+look()
+"""
+
+
+def test_a_look_for_fonts_where_nobody_has_looked_yet(twice: Twice, tmp_path: Path) -> None:
+    """As matplotlib does, once a machine: what the program starts after it counts as if nobody had."""
+    package = tmp_path / "site-packages" / "matplotlib"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "font_manager.py").write_text(_FONTS)
+    recorded, again = twice(
+        "import sys, threading\nsys.path.insert(0, 'site-packages')\nimport matplotlib.font_manager\nimport lctl\n"
+        "look = lctl.tool(lambda: print('looked') or 7)\n"
+        "thread = threading.Thread(target=lambda: print(look()))\nthread.start()\nthread.join()\n"
+    )
+    assert again.stdout == recorded.stdout == "looked\n7\n", again.stderr
+    assert "rerun exact" in again.stderr
