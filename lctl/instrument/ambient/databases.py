@@ -124,7 +124,9 @@ def _recorded(path: str, original: Callable[..., Any]) -> Any:
     if not os.path.isfile(path):  # noqa: PTH113
         return None
     size = os.path.getsize(path)  # noqa: PTH202
-    content = _content(path, original) if size <= _MOST else None
+    content: bytes | None = b""  # of one that is still to be made
+    if size:
+        content = _content(path, original) if size <= _MOST else None
     return (
         {"size": size} if content is None else filelooks.value_of(path, content, reads.session_here(), _MOST)
     )

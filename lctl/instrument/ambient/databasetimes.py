@@ -8,8 +8,10 @@ some.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -29,6 +31,7 @@ _FUNCTIONS = {
     "timediff": 0,
 }
 _FRACTION = ("subsec", "subsecond")
+_lock = threading.Lock()
 
 
 def tell(connection: Any, open_one: Callable[..., Any]) -> None:
@@ -40,12 +43,18 @@ def tell(connection: Any, open_one: Callable[..., Any]) -> None:
     if librarytime.kept is None:
         return
     with guard("the time that a database says"):
-        inside = open_one(":memory:", check_same_thread=False)
+        inside = _inside(open_one)
         known = {row[0] for row in inside.execute("SELECT name FROM pragma_function_list")}
         for word, function in _WORDS.items():
             connection.create_function(word, 0, _function(inside, function), deterministic=True)
         for function in _FUNCTIONS.keys() & known:
             connection.create_function(function, -1, _function(inside, function), deterministic=True)
+
+
+@cache
+def _inside(open_one: Callable[..., Any]) -> Any:
+    """An empty database, by which SQLite's own functions are called; to the very end of the process."""
+    return open_one(":memory:", check_same_thread=False)
 
 
 def _function(inside: Any, name: str) -> Callable[..., Any]:
@@ -55,7 +64,8 @@ def _function(inside: Any, name: str) -> Callable[..., Any]:
     def said(*given: Any) -> Any:
         words = _dated(place, name, given, _now(sys._getframe(1)))  # of who has the statement executed
         marks = ",".join("?" * len(words))
-        return inside.execute(f"SELECT {name}({marks})", words).fetchone()[0]
+        with _lock:
+            return inside.execute(f"SELECT {name}({marks})", words).fetchone()[0]
 
     return said
 

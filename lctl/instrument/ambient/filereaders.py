@@ -24,17 +24,20 @@ _READERS = (
     "bz2.py",
     "codecs.py",
     "configparser.py",
+    os.path.join("dbm", "__init__.py"),  # noqa: PTH118
+    os.path.join("dbm", "dumb.py"),  # noqa: PTH118
     "fileinput.py",
     "glob.py",
     "gzip.py",
     "lzma.py",
     os.path.join("pathlib", "_abc.py"),  # noqa: PTH118
+    "shelve.py",
     "shutil.py",
     "tarfile.py",
 )
 #: Of `pathlib`: they look for what they are to make, and for loops of links. (What `os.makedirs` finds
-#: decides which folders it makes.) And of `shutil`: what they look at they copy.
-_NOT_LOOKING = ("mkdir", "resolve", "_samefile", "_stat", "copystat")
+#: decides which folders it makes.) Of `shutil`: what they look at they copy; and of `dbm`: the first bytes.
+_NOT_LOOKING = ("mkdir", "resolve", "_samefile", "_stat", "copystat", "whichdb")
 _DEPTH = 8
 _PLACE = "a file that the program reads"
 #: Stands for: not asked, it is as it is now.

@@ -93,7 +93,7 @@ class Asides:
         """Where `frame` opens a database in the place of that; None of one that it may open.
 
         Args:
-            content: what it is at first; None: what it is now, or nothing if it `is_new`.
+            content: what it is just now, at first; None: what it is here, or nothing if it `is_new`.
         """
         with self._within():
             real = absolute(path)
@@ -102,12 +102,15 @@ class Asides:
                 if place is None:
                     return None
                 place.parent.mkdir(parents=True, exist_ok=True)
-                if content is not None:
-                    place.write_bytes(content)
-                elif not is_new and os.path.isfile(real):  # noqa: PTH113
+                if os.path.isfile(real):  # noqa: PTH113
                     shutil.copy2(real, place)
                 self._places[real] = place
-            return str(self._places[real])
+            place = Path(self._places[real])
+            if content is not None:  # whatever has made the file before (`dbm` touches it)
+                place.write_bytes(content)
+            elif is_new:
+                place.unlink(missing_ok=True)
+            return str(place)
 
     def of_folder(self, path: str, frame: FrameType) -> bool:
         """Have `frame` make a folder where it was told that none is, though one is now; whether it has."""

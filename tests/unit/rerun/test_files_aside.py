@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -188,7 +189,37 @@ def test_caches_on_disk_addresses_of_databases_and_the_order_of_folders(lctl: Ru
     for name, run in zip(("first", "second"), runs, strict=True):
         again = lctl("rerun", f"{name}.lctl.json", "--writes", "aside")
         assert (again.returncode, again.stdout) == (0, run.stdout), again.stderr
-    assert sqlite3.connect(tmp_path / "long.db").execute("SELECT count(*) FROM said").fetchone() == (2,)
+    with closing(sqlite3.connect(tmp_path / "long.db")) as kept:
+        assert kept.execute("SELECT count(*) FROM said").fetchone() == (2,)
+
+
+_SHELVES = """
+import dbm, dbm.dumb, shelve, sys, time
+
+def count(shelf):
+    with shelf:
+        shelf["runs"] = shelf.get("runs", 0) + 1
+        shelf[f"run {shelf['runs']}"] = time.time()
+        print(sorted(shelf.items()))
+
+for _ in range(2):
+    count(shelve.Shelf(dbm.dumb.open("plain", "c")))
+    if sys.version_info >= (3, 13):
+        count(shelve.open("shelf"))
+        print(dbm.whichdb("shelf"))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.interpreter
+def test_shelves(lctl: Run, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(_SHELVES)
+    runs = [lctl("run", "-o", f"{name}.lctl.json", "agent.py") for name in ("first", "second")]
+    assert "('runs', 2)" in runs[0].stdout and "('runs', 4)" in runs[1].stdout, runs
+    for name, run in zip(("first", "second"), runs, strict=True):
+        again = lctl("rerun", f"{name}.lctl.json", "--writes", "aside")
+        assert (again.returncode, again.stdout) == (0, run.stdout), again.stderr
+        assert "rerun exact" in again.stderr
 
 
 _DATED = """

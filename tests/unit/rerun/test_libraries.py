@@ -235,9 +235,11 @@ def test_a_look_for_fonts_where_nobody_has_looked_yet(twice: Twice, tmp_path: Pa
     (package / "__init__.py").write_text("")
     (package / "font_manager.py").write_text(_FONTS)
     recorded, again = twice(
-        "import sys, threading\nsys.path.insert(0, 'site-packages')\nimport matplotlib.font_manager\nimport lctl\n"
+        "import sys, threading\nsys.path.insert(0, 'site-packages')\n"
+        "import matplotlib.font_manager\nimport lctl\n"
         "look = lctl.tool(lambda: print('looked') or 7)\n"
-        "thread = threading.Thread(target=lambda: print(look()))\nthread.start()\nthread.join()\n"
+        "thread = threading.Thread(target=lambda: print(look()))\n"
+        "thread.start()\nthread.join()\n"
     )
     assert again.stdout == recorded.stdout == "looked\n7\n", again.stderr
     assert "rerun exact" in again.stderr
