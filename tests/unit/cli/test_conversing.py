@@ -268,6 +268,19 @@ def test_a_broken_branch_is_an_error_that_names_the_message(log: str, lctl: Cli)
     assert [json.loads(row)["missing"] for row in rows if "missing" in json.loads(row)] == ["gone"]
 
 
+def test_words_that_are_not_all_are_told(place: Path, lctl: Cli) -> None:
+    """Of an answer that was left, and of one that is still streamed."""
+    made = chain("u1").say("a1", "u1", role="assistant", content="It is fo", status="aborted")
+    log = written(place, made)
+    for words in (["transcript", log], ["export", log, "--format", "transcript"]):
+        assert lctl(*words).out.rstrip().endswith("[assistant, aborted]\nIt is fo")
+    assert "[assistant, aborted]" in lctl("export", log, "--format", "report").out
+    made.add("stream_start", message_id="a2", parent_id="u1").add(
+        "stream_chunk", message_id="a2", content="I"
+    )
+    assert lctl("transcript", written(place, made), "a2").out.rstrip().endswith("[assistant, streaming]\nI")
+
+
 def test_a_transcript_is_what_the_model_read(log: str, lctl: Cli) -> None:
     """By default of the branch that was selected; a message by id, seq, or the start of its id."""
     found = json.loads(lctl("transcript", log, "--json").out)
