@@ -137,6 +137,30 @@ def test_x8_shared_messages_copies_several_answers_and_failed_calls(place: Path,
     assert found["total"]["cost_usd"] == pytest.approx(2 * 100 * 2.5e-6)
 
 
+def test_x8_calls_that_came_to_nothing_are_calls(place: Path, lctl: Cli) -> None:
+    """As `lctl stats` counts them. They cost nothing, and leave nothing of the sum open; an answer that was
+    left does."""
+    made = chain("u1")
+
+    def call(status: str, **end: Any) -> None:
+        made.add("step_start", kind="llm", model="gpt-4o", provider="openai")
+        begun = len(made.events)
+        if "message" in end:
+            made.say(end["message"], "u1", sampled=True, status=status)
+        made.add("step_end", outcome=status, **end)
+        made.events[-1]["step"] = begun
+
+    call("complete", message="a1", tokens={"input": 1_000_000, "output": 0})
+    call("error")
+    call("cancelled")
+    log = written(place, made)
+    head, stated = lctl("tree", log).out.splitlines()[0], json.loads(lctl("stats", log, "--json").out)
+    assert head.endswith("3 model calls, $2.500") and stated["llm_calls"] == 3
+    call("aborted", message="a2")
+    head = lctl("tree", written(place, made)).out.splitlines()[0]
+    assert head.endswith("4 model calls, $2.500+")
+
+
 def test_x8_calls_told_by_their_messages(place: Path, lctl: Cli) -> None:
     """A log without steps, as other writers may make it: `call` holds model and usage."""
     call = {"model": "gpt-4o", "usage": {"input": 1000, "output": 0}}
