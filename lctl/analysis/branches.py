@@ -29,7 +29,7 @@ class Spent(NamedTuple):
             self.output + paid.tokens.output,
             self.cost + (paid.cost or 0.0),
             self.unpriced + (paid.cost is None),
-            self.untold + (not paid.tokens.total),
+            self.untold + (not paid.is_told),
         )
 
 

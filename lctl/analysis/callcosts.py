@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from lctl.analysis.log import Log, raw_event
 from lctl.analysis.prices import Prices
+from lctl.analysis.rows import is_silent
 from lctl.analysis.surveying import survey
 from lctl.state.model import Tokens
 from lctl.values import whole_number
@@ -17,7 +18,7 @@ class Paid(NamedTuple):
 
     Attributes:
         key: the same for all messages of one call.
-        cost: US dollars; None where the price of the model is not known.
+        cost: US dollars; None where the price of the model, or how much it read and wrote, is not known.
     """
 
     key: str
@@ -25,13 +26,18 @@ class Paid(NamedTuple):
     tokens: Tokens
     cost: float | None
 
+    @property
+    def is_told(self) -> bool:
+        """What was used is known, be it nothing."""
+        return bool(self.tokens.total) or self.cost is not None
+
 
 class CallCosts(NamedTuple):
     """The calls of a log.
 
     Attributes:
         by_message: message id -> the call it came from; a call with several answers is at each.
-        unanswered: calls that gave no message (they failed, or were not model calls with one).
+        unanswered: calls that ended and gave no message (they failed, or are not of a kind that gives one).
     """
 
     by_message: dict[str, Paid]
@@ -50,12 +56,14 @@ def call_costs(log: Log) -> CallCosts:
     found: dict[str, Paid] = {}
     unanswered: list[Paid] = []
     for span in survey(log, prices).model_calls:
-        if span.tokens is None and not answers.get(span.seq):
+        ids = answers.get(span.seq, ())
+        if span.open and not ids:
             continue
-        paid = Paid(f"step {span.seq}", span.model, span.tokens or Tokens(), span.cost)
-        for id in answers.get(span.seq, ()):
+        cost = span.cost if ids or span.tokens is not None or is_silent(span) else 0.0
+        paid = Paid(f"step {span.seq}", span.model, span.tokens or Tokens(), cost)
+        for id in ids:
             found[id] = paid
-        if not answers.get(span.seq):
+        if not ids:
             unanswered.append(paid)
     for id, paid in _beside(log, prices):
         found.setdefault(id, paid)

@@ -8,6 +8,7 @@ import msgspec
 
 from lctl.analysis.failures import Failure, failures, outline
 from lctl.analysis.log import Log
+from lctl.analysis.together import together
 from lctl.events import Event
 from lctl.trust.cycles import ROUNDS, cycles
 
@@ -17,7 +18,8 @@ class FailureGroup(msgspec.Struct, frozen=True):
 
     Attributes:
         source: "error", "tool_call", "step", or "cycle" (seen in the events, and not recorded as an error).
-        places: chain id -> seqs, oldest first.
+        places: run -> seqs, oldest first; a run is named by its chain's id, or by its path where several have
+            that id.
         recoverable: every one of them was marked so.
         suggested_action: of the newest that names one.
     """
@@ -37,15 +39,18 @@ class FailureGroup(msgspec.Struct, frozen=True):
 
 
 def failed_runs(logs: Iterable[Log], rounds: int = ROUNDS) -> list[FailureGroup]:
-    """Groups over all logs, the largest first.
+    """Groups over all logs, the largest first; what reruns and forks repeat of their recording counts once.
 
     Args:
         rounds: that make a cycle, see `lctl.trust.cycles`.
     """
     groups: dict[tuple[str, str, str, str], FailureGroup] = {}
-    for n, log in enumerate(logs):
-        run = str(log.chain.get("id") or getattr(log, "name", "") or f"log {n + 1}")
+    for log, run, told in together(logs):
         for failure in [*map(_categorised, failures(log)), *_circles(log, rounds)]:
+            own = tuple(seq for seq in failure.seqs if seq > told)
+            if not own:
+                continue
+            failure = msgspec.structs.replace(failure, seqs=own)
             key = (failure.source, failure.category, failure.type, outline(failure.message))
             groups[key] = _joined(groups.get(key), failure, run)
     return sorted(groups.values(), key=lambda group: -group.count)

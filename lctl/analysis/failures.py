@@ -12,10 +12,12 @@ import msgspec
 from lctl.analysis.log import Log, raw_events, text
 from lctl.analysis.wording import compact
 
-#: Outcomes that are no failure; others a log may use are listed as they stand.
-_FAILED = frozenset({"error", "failed", "failure", "aborted", "cancelled", "timeout"})
+#: Outcomes of steps that failed, or were stopped before they came to their end.
+FAILED = frozenset({"error", "failed", "failure", "aborted", "cancelled", "timeout"})
 #: Errors of one kind, in the steps inside one, of which one may be what leaves that.
 _NEWEST = 64
+#: Types of events that tell of a failure, or of the step that one is in.
+_TELLING = frozenset({"step_start", "step_end", "error", "tool_call"})
 #: What differs between two messages about the same thing.
 _NUMBERS = re.compile(r"\b(?:0x)?[0-9a-fA-F]{8,}\b|\d+(?:\.\d+)?")
 
@@ -81,7 +83,7 @@ class _Inside:
 def failures(log: Log) -> tuple[Failure, ...]:
     """Groups of failures, the largest first. A step is listed only where no error inside it was; an error
     that leaves the tool or the model call that it came of, and the steps around that, once: as theirs."""
-    reading = _Reading()
+    reading = FailureReading()
     for event in raw_events(log):
         reading.take(event)
     found = [_failure(key, group) for key, group in reading.groups.items()]
@@ -89,8 +91,8 @@ def failures(log: Log) -> tuple[Failure, ...]:
     return tuple(found)
 
 
-class _Reading:
-    """What is known of a log up to some event."""
+class FailureReading:
+    """What has failed in a log up to some event."""
 
     def __init__(self) -> None:
         self.groups: dict[tuple[str, str, str, str], _Group] = {}
@@ -101,9 +103,16 @@ class _Reading:
         self._running: dict[str, list[int]] = {}  # steps of each agent
         self._structural = False
 
+    @property
+    def count(self) -> int:
+        """Failures of all kinds."""
+        return sum(len(group.seqs) for group in self.groups.values())
+
     def take(self, event: dict[str, Any]) -> None:
         kind, data, step = event["type"], event["data"], event.get("step")
         self._structural = self._structural or step is not None
+        if kind not in _TELLING:
+            return
         mine = self._running.setdefault(event["agent"], [])
         if step is None and mine and (kind == "step_end" or not (self._structural or kind == "step_start")):
             step = mine[-1]  # what names no step is in the newest of its agent
@@ -116,7 +125,7 @@ class _Reading:
             self._error(event, step, data)
         elif kind == "tool_call" and data.get("error") not in (None, False):
             self._tool(event, step, data)
-        elif kind == "step_end" and text(data.get("outcome")).lower() in _FAILED:
+        elif kind == "step_end" and text(data.get("outcome")).lower() in FAILED:
             self._end(event, step, data)
         if kind == "step_end" and step in mine:
             mine.remove(step)

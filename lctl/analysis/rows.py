@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from lctl.analysis.failures import FAILED
 from lctl.analysis.intervals import length, percentile
 from lctl.analysis.spans import StepSpan, ToolSpan
 from lctl.analysis.survey import NAMELESS, Survey
@@ -17,6 +18,9 @@ class Row(msgspec.Struct, frozen=True):
 
     Attributes:
         calls: steps of the agent, calls of the model, calls of the tool.
+        errors: error events of the agent, or in the model's calls, those of attempts that were retried too;
+            calls of the tool that failed.
+        failed: of `calls`, those that failed, or were stopped before their end.
         p50_ms, p95_ms: of their durations; None where the log has none.
         wall_ms: time in which at least one of them ran.
         exclusive_ms: their part of the chain's time; adds up over agents. 0 for tool rows that are events
@@ -39,6 +43,7 @@ class Row(msgspec.Struct, frozen=True):
     cost: float | None = None
     unpriced: int = 0
     first_chunk_p50_ms: float | None = None
+    failed: int = 0
 
     @property
     def tokens_known(self) -> bool:
@@ -135,7 +140,8 @@ def tools(found: Survey) -> tuple[Row, ...]:
         Row(
             name=name,
             calls=len(mine),
-            errors=sum(call.failed for call in mine),
+            errors=(failed := sum(call.failed for call in mine)),
+            failed=failed,
             tool_calls=len(mine),
             p50_ms=percentile(_durations(mine), 0.5),
             p95_ms=percentile(_durations(mine), 0.95),
@@ -154,6 +160,7 @@ def _row(name: str, spans: Sequence[StepSpan]) -> Row:
         name=name,
         calls=len(spans),
         errors=sum(len(span.errors) for span in spans),
+        failed=sum(span.outcome.lower() in FAILED for span in spans),
         retries=sum(retries_of(span) for span in spans),
         p50_ms=percentile(ended, 0.5),
         p95_ms=percentile(ended, 0.95),
@@ -172,11 +179,15 @@ _FREE = "messages.count_tokens"
 
 def silent_calls(spans: Iterable[StepSpan]) -> int:
     """Model calls whose use of tokens nobody knows."""
-    return sum(
-        span.is_model_call and span.tokens is None and span.outcome == "success" and not span.inherited
-        for span in spans
-        if span.intent != _FREE
-    )
+    return sum(map(is_silent, spans))
+
+
+def is_silent(span: StepSpan) -> bool:
+    """A model call that used tokens, and does not say how many: one that gave an answer, though it may have
+    been left in the middle of that."""
+    if not span.is_model_call or span.tokens is not None or span.inherited or span.intent == _FREE:
+        return False
+    return span.outcome == "success" or span.message is not None
 
 
 def total_tokens(counts: Iterable[Tokens | None]) -> Tokens:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import orjson
 from lctl.analysis.run import FAILED, STOPPED, UNKNOWN, Run
 from lctl.analysis.starting import named_at, seconds_of, told_at
 from lctl.codec.bytesource import FileBytes
+from lctl.codec.forms import version_of
 from lctl.codec.journal import beside, layout
 from lctl.errors import LctlError
 
@@ -47,9 +49,10 @@ def _closed(path: Path, started: float, data: FileBytes) -> Run | None:
     sealed = _SEALED.search(end)
     if sealed is None:
         return None
-    chain = _chain(data)
-    if chain is None:
+    header = _header(data)
+    if header is None:
         return None
+    chain: dict[str, Any] = header["chain"]
     at = end.rfind(_SUMMARY)
     while at < 0 and len(end) < data.size:  # a summary longer than one read
         end = data.read(max(0, data.size - len(end) * 8), len(end) * 8)
@@ -60,9 +63,8 @@ def _closed(path: Path, started: float, data: FileBytes) -> Run | None:
             summary = orjson.loads(b"{" + end[at + 1 :]).get("summary")
         except ValueError:
             return None
-    return Run(
-        path, chain, started, data.size, int(sealed[1]), summary if isinstance(summary, dict) else {}, False
-    )
+    sums = summary if isinstance(summary, dict) else {}
+    return Run(path, chain, started, data.size, int(sealed[1]), sums, False, _unread(header, path))
 
 
 def _unclosed(path: Path, started: float, data: FileBytes) -> Run:
@@ -78,8 +80,9 @@ def _unclosed(path: Path, started: float, data: FileBytes) -> Run:
             started,
             data.size,
             events,
-            so_far(path, data.size) if events and found.tail_at is None else {},
+            (so_far(path, data.size) if events else {}) if found.tail_at is None else _summary_of(path),
             found.tail_at is None,
+            _unread(found.header, path),
             ending="" if found.tail_at is None else _ending_of(path, data.size),
         )
     return _foreign(path, started, data)
@@ -146,6 +149,18 @@ def so_far(path: Path, size: int) -> dict[str, Any]:
     return {key: value for key, value in made.items() if key != "outcome"}
 
 
+def _summary_of(path: Path) -> dict[str, Any]:
+    """Of a log that was closed, and whose end is in other bytes than lctl writes (git has changed the ends of
+    its lines)."""
+    from lctl.codec import open_log
+
+    try:
+        said = (open_log(path).tail or {}).get("summary")
+    except LctlError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
 def _ending_of(path: Path, size: int) -> str:
     from lctl.codec import open_log
 
@@ -183,15 +198,24 @@ def _last_outcome(log: Log) -> str:
     return UNKNOWN
 
 
-def _chain(data: FileBytes) -> dict[str, Any] | None:
-    """The chain of a journal's first line."""
+def _unread(header: Mapping[str, Any], path: Path) -> str:
+    """Why this lctl does not read a log of the version its header says, "" if it does."""
+    try:
+        version_of(header.get("lctl"), str(path))
+    except LctlError as error:
+        return str(error)
+    return ""
+
+
+def _header(data: FileBytes) -> dict[str, Any] | None:
+    """A journal's first line, with its chain; None where it has none."""
     head = data.read(0, _HEAD)
     while (stop := head.find(b"\n")) < 0:
         if len(head) >= data.size or len(head) > 1 << 22:
             return None
         head = data.read(0, len(head) * 8)
     try:
-        chain = orjson.loads(head[:stop].rstrip() + b"]}")["chain"]
-    except (ValueError, KeyError, TypeError):
+        header = orjson.loads(head[:stop].rstrip() + b"]}")
+    except ValueError:
         return None
-    return chain if isinstance(chain, dict) else None
+    return header if isinstance(header, dict) and isinstance(header.get("chain"), dict) else None

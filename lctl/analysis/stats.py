@@ -21,12 +21,16 @@ class Stats(msgspec.Struct, frozen=True):
 
     Attributes:
         duration_ms: from the earliest timestamp to the latest.
+        apart_ms: what that leaves out of a fork or rerun: from what it has of its recording to its own.
         cost: US dollars of the calls whose price is known; None when no price is of the tokens that were
             used, or no call says how many those are.
         unpriced: models whose calls `cost` leaves out, with how many calls.
-        silent_calls: model calls that succeeded and do not say how many tokens they used.
+        silent_calls: model calls that gave some answer and do not say how many tokens they used.
         confidence: mean of the facts' confidence as it stood at the end; None without one.
+        errors: error events, those of attempts that were retried, and of steps around one that failed, too.
         errors_by_category: (category/type, count), most first.
+        failures: what failed, each once, as `lctl errors` lists it: errors, tool calls, and steps of whose
+            failure nothing else tells.
         first_chunk_p50_ms: time to the first chunk of streamed model calls.
         inherited_calls: model calls of a rerun or fork that were answered from the tape. Their tokens and
             cost are in the recording it was made of, and not in `tokens` and `cost`.
@@ -65,6 +69,8 @@ class Stats(msgspec.Struct, frozen=True):
     routings: tuple[Routing, ...] = ()
     commands: int = 0
     commands_ms: float = 0.0
+    failures: int = 0
+    apart_ms: float = 0.0
 
     @property
     def tokens_known(self) -> bool:
@@ -133,6 +139,8 @@ def of_survey(found: Survey) -> Stats:
         routings=rows.routings(found),
         commands=len(found.commands),
         commands_ms=length(span.interval for span in found.commands.values()),
+        failures=found.failures,
+        apart_ms=found.apart_ms or 0.0,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lctl.analysis.stats import Stats
 from lctl.analysis.survey import NAMELESS
-from lctl.analysis.wording import count, dollars, plain, seconds
+from lctl.analysis.wording import count, dollars, plain, plural, seconds
 
 
 def lines(value: Stats) -> list[str]:
@@ -22,17 +22,23 @@ def lines(value: Stats) -> list[str]:
     else:
         cost = dollars(value.cost) + (f" (without {left_out})" if value.cost_is_partial else "")
     confidence = "-" if value.confidence is None else f"{value.confidence:.2f}"
+    apart = f" (without {seconds(value.apart_ms)} since its recording)" if value.apart_ms else ""
     return [
         f"Chain: {plain(value.chain_id)}",
-        f"Duration: {seconds(value.duration_ms)}",
+        f"Duration: {seconds(value.duration_ms)}{apart}",
         f"Tokens: {tokens}",
         f"Cost: {cost}",
         *_inherited(value),
         f"Agents: {len(value.agents)}",
         *([f"Commands: {count(value.commands)} ({seconds(value.commands_ms)})"] if value.commands else []),
-        f"Errors: {value.errors}",
+        f"Errors: {value.errors}{_failures(value)}",
         f"Avg confidence: {confidence}",
     ]
+
+
+def _failures(value: Stats) -> str:
+    """What errors alone do not tell: tools and steps that failed without one, and errors told twice."""
+    return "" if value.failures == value.errors else f" ({plural(value.failures, 'failure')}: lctl errors)"
 
 
 def _silence(calls: int) -> str:

@@ -28,6 +28,7 @@ class Survey:
     commands: dict[int, StepSpan] = field(default_factory=dict)  # that the program ran, as steps are kept
     tools: list[ToolSpan] = field(default_factory=list)
     errors: list[ErrorSpan] = field(default_factory=list)
+    failures: int = 0  # as `lctl errors` counts them
     messages: dict[str, MessageSpan] = field(default_factory=dict)
     facts: dict[str, float | None] = field(default_factory=dict)  # confidence as it stands
     fact_steps: dict[str, int | None] = field(default_factory=dict)  # step that added the fact

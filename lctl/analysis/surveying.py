@@ -25,6 +25,7 @@ def survey(log: Log, prices: Prices | None = None) -> Survey:
     for event in raw_events(log):
         reading.take(event)
     found = reading.found
+    found.failures = reading.failed.count
     _close_open(found)
     _measure(found)
     _count_tokens(found)

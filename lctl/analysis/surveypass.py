@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.analysis.asked import COMMAND
+from lctl.analysis.failures import FailureReading
 from lctl.analysis.log import millis, model_of, number, role_of, text, tokens_of
 from lctl.analysis.spans import ErrorSpan, MessageSpan, StepSpan, ToolSpan
 from lctl.analysis.survey import Survey
+from lctl.trust.numbers import unit
 
 
 class SurveyPass:
@@ -24,6 +26,7 @@ class SurveyPass:
         self._now = 0.0
         self._structural = False  # the log says which step an event is in
         self._open: dict[str, list[int]] = {}
+        self.failed = FailureReading()
         self.paid: dict[int, int] = {}  # model call of which something was sent -> that exchange
         self._handlers = {
             "step_start": self._step_start,
@@ -31,6 +34,7 @@ class SurveyPass:
             "tool_call": self._tool_call,
             "error": self._error,
             "message": self._message,
+            "stream_start": self._stream,
             "fact_added": self._fact,
             "fact_modified": self._fact,
             "exchange": self._exchange,
@@ -64,6 +68,7 @@ class SurveyPass:
             found.agents[agent] = found.agents.get(agent, 0) + 1
         if kind == "stream_end":
             found.streams = True
+        self.failed.take(event)
         handler = self._handlers.get(kind) if isinstance(kind, str) else None
         if handler is not None:
             handler(event["seq"], agent, self._step_of(event, agent), event["data"], event)
@@ -163,6 +168,12 @@ class SurveyPass:
     ) -> None:
         id = text(data.get("message_id")) or f"#{seq}"
         content = data.get("content")
+        size = len(content) if isinstance(content, str) else 0 if content is None else len(repr(content))
+        known = self.found.messages.get(id)
+        if known is not None:  # more of one that is there: what it says, or only whose it is
+            known.size = max(known.size, size)
+            known.sampled = known.sampled or data.get("sampled") is True
+            return
         self.found.messages[id] = MessageSpan(
             id=id,
             seq=seq,
@@ -170,12 +181,14 @@ class SurveyPass:
             role=text(data.get("role")),
             parent=text(data.get("parent_id")) or None,
             sampled=data.get("sampled") is True,
-            size=len(content)
-            if isinstance(content, str)
-            else len(repr(content))
-            if content is not None
-            else 0,
+            size=size,
         )
+
+    def _stream(
+        self, seq: int, agent: str, step: int | None, data: dict[str, Any], event: dict[str, Any]
+    ) -> None:
+        if data.get("message_id"):  # else it is a stream of no message
+            self._message(seq, agent, step, {"role": "assistant", **data}, event)
 
     def _fact(
         self, seq: int, agent: str, step: int | None, data: dict[str, Any], event: dict[str, Any]
@@ -183,7 +196,7 @@ class SurveyPass:
         id = data.get("id")
         if not isinstance(id, str | int):
             return
-        confidence = number(data.get("confidence"))
+        confidence = unit(data.get("confidence"))
         known = self.found.facts.get(str(id))
         self.found.facts[str(id)] = confidence if confidence is not None else known
         self.found.fact_steps.setdefault(str(id), step)

@@ -62,7 +62,9 @@ def transcript_json(log: Log, *, partial: bool = False) -> list[dict[str, Any]]:
 def transcript_text(log: Log, leaf: str | None = None, *, partial: bool = False) -> str:
     """One conversation to read; `leaf` and what is raised as in `openai_messages`. "" for a log without
     messages."""
-    return "\n".join(part for node in _path(_tree(log), leaf, partial) for part in readable(node.data))
+    return "\n".join(
+        part for node in _path(_tree(log), leaf, partial) for part in readable(node.data, node.status)
+    )
 
 
 def transcripts(log: Log) -> Iterator[tuple[str, str, str]]:
@@ -74,7 +76,7 @@ def transcripts(log: Log) -> Iterator[tuple[str, str, str]]:
             path = tree.path(leaf.id)
         except BrokenChain as error:
             path, missing = error.partial, error.missing
-        yield leaf.id, "\n".join(part for node in path for part in readable(node.data)), missing
+        yield leaf.id, "\n".join(part for node in path for part in readable(node.data, node.status)), missing
 
 
 def _tree(log: Log) -> Tree:
@@ -168,8 +170,10 @@ def _role(data: Data) -> str:
     return {"model": "assistant", "human": "user", "ai": "assistant"}.get(role, role)
 
 
-def readable(data: Data) -> Iterator[str]:
-    """A message to read: who, and what; several tool results in one come one after the other."""
+def readable(data: Data, status: str = "complete") -> Iterator[str]:
+    """A message to read: who, and what; several tool results in one come one after the other. Of one that was
+    left, or is still streamed, that too: its words are not all there would have been."""
+    unfinished = "" if status in ("", "complete") else f", {plain(status, 20)}"
     reasoning = dialects.reasoning_of(data)
     if reasoning:
         yield f"[{_role(data)}, reasoning]\n{block(_as_text(reasoning))}\n"
@@ -181,7 +185,7 @@ def readable(data: Data) -> Iterator[str]:
         for call in message.get("tool_calls", ()):
             inner = call["function"]
             words.append(f"-> {plain(inner['name'], 60)}({plain(inner['arguments'], 2000)})")
-        yield f"[{plain(who, 80)}]\n" + "\n".join(words) + "\n"
+        yield f"[{plain(who, 80)}{unfinished}]\n" + "\n".join(words) + "\n"
 
 
 def _result_text(output: object) -> str:

@@ -132,10 +132,15 @@ def _doubts(log: Log) -> list[Problem]:
     found = [one for one in fold(log.events()).diagnostics if one.code not in _OF_ONE_EVENT]
     said = {(one.seq, one.code) for one in found}
     chain = Chain.of(log)
-    more = [*chain.tree.diagnostics, *chain.sessions.diagnostics]
+    tree = chain.tree
+    more = [*tree.diagnostics, *chain.sessions.diagnostics]
     # a gap in the numbers of a session is told by both
     found += {(one.seq, one.text): one for one in more if (one.seq, one.code) not in said}.values()
-    return [Problem(one.seq, None, one.text) for one in sorted(found, key=lambda one: one.seq)]
+    doubts = [Problem(one.seq, None, one.text) for one in found]
+    for node in tree.orphans:
+        above = tree.declared_parent(node.number) or "?"
+        doubts.append(Problem(node.seq, None, f"message {node.id} hangs on {above}, which is not in the log"))
+    return sorted(doubts, key=lambda one: one.seq or 0)
 
 
 #: Diagnostics that `lctl.codec.validate` has already said in its own words.

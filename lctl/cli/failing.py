@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,15 +41,18 @@ def errors(
 ) -> int:
     """Group what went wrong in TARGETs (default: the last run): files, runs, or folders of runs.
 
-    Errors, failed tool calls and failed steps, by category and type, with what to do about them; agents that
-    do the same over and over are found too. Exits with 1 when there is any.
+    Of several logs of one run (copies, reruns, what a fork has of its recording) each failure counts once.
+    Errors, failed tool calls, and steps that failed or were stopped, by category and type, with what to do
+    about them; agents that do the same over and over are found too. What fails inside a step and leaves it is
+    one failure, though 'lctl stats' counts each error event. Exits with 1 when there is any.
     """
     if taxonomy:
         _taxonomy(screen)
         return OK
     from lctl.analysis.failedruns import failed_runs
+    from lctl.analysis.together import together
 
-    logs = list(logs_of(targets, everything))
+    logs = [one.log for one in together(logs_of(targets, everything))]
     groups = failed_runs(logs, rounds)
     found = [group for group in groups if _fits(group, category)]
     if category is not None and not found:
@@ -62,7 +66,7 @@ def errors(
 
 def logs_of(targets: tuple[str, ...], everything: bool) -> Iterator[Log]:
     """The logs that some targets name: files, runs, all runs of a folder; every recorded run with
-    `everything`. What is among many and cannot be read is named on stderr."""
+    `everything`. What is among many and cannot be read, or not whole, is named on stderr."""
     from pathlib import Path
 
     from lctl.cli.target import opened
@@ -74,19 +78,23 @@ def logs_of(targets: tuple[str, ...], everything: bool) -> Iterator[Log]:
         if Path(target).is_dir():
             yield from _logs_in(target)
         else:
-            yield opened(target, problems=False)
+            yield opened(target)
 
 
 def _logs_in(folder: str | None) -> Iterator[Log]:
     from lctl.cli.runs import files
+    from lctl.cli.target import report
     from lctl.codec import open_log
     from lctl.errors import LctlError
 
     for _, path in files(folder):
         try:
-            yield open_log(path)
+            log = open_log(path)
+            report(log)
         except LctlError as error:
             sys.stderr.write(f"lctl: {plain(str(error))}; passed over\n")
+        else:
+            yield log
 
 
 def _check(category: str, groups: list[FailureGroup]) -> None:
@@ -109,8 +117,7 @@ def _say(screen: Screen, found: list[FailureGroup], runs: int, limit: int) -> No
     if not found:
         screen.line(f"No errors in {over}.")
         return
-    total = sum(group.count for group in found)
-    screen.line(f"{plural(total, 'failure')} of {plural(len(found), 'kind')} in {over}")
+    screen.line(f"{_total(found)} of {plural(len(found), 'kind')} in {over}")
     screen.line()
     rows: list[list[Piece]] = []
     for group in found[:limit]:
@@ -140,6 +147,21 @@ def _say(screen: Screen, found: list[FailureGroup], runs: int, limit: int) -> No
     )
     if len(found) > limit:
         screen.line((f"… {len(found) - limit} more; --limit shows them", "dim"))
+
+
+#: Where failures are seen, and what one is called.
+_SOURCES = {"error": "error", "tool_call": "tool call", "step": "step"}
+
+
+def _total(found: list[FailureGroup]) -> str:
+    """`9 failures (5 errors, 1 tool call, 3 steps) and 1 cycle`."""
+    counts = Counter[str]()
+    for group in found:
+        counts[group.source] += group.count
+    cycles = counts.pop("cycle", 0)
+    parts = [plural(counts[source], word) for source, word in _SOURCES.items() if counts[source]]
+    failures = f"{plural(counts.total(), 'failure')} ({', '.join(parts)})" if parts else ""
+    return " and ".join(filter(None, (failures, plural(cycles, "cycle") if cycles else "")))
 
 
 def _places(group: FailureGroup) -> str:

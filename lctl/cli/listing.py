@@ -12,6 +12,7 @@ import click
 from lctl.analysis.pauses import duration_of
 from lctl.analysis.run import FAILED, STOPPED, tree
 from lctl.analysis.wording import count, dollars, plain, seconds
+from lctl.cli import DIFFERENCE, OK
 from lctl.cli.options import Folder, screened
 from lctl.cli.runs import is_live
 from lctl.cli.screen import Column, Piece, Screen, Style
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from lctl.cli.runs import Run
 
 _ON_A_TERMINAL = 20
+#: Bytes of logs that one list looks through for damage, the newest first: some tenths of a second.
+_LOOKED_THROUGH = 32 << 20
 
 _COLUMNS = [
     Column(),
@@ -46,29 +49,70 @@ _COLUMNS = [
     "--all", "everything", is_flag=True, help=f"All, also on a terminal (default there: {_ON_A_TERMINAL})."
 )
 @click.option("--store", metavar="URL", help="Runs of a store, not of a folder (default: LCTL_STORE).")
+@click.option(
+    "--verify", "every", is_flag=True, help="Look through every log for damage; exit with 1 if any is."
+)
 @screened("Print one JSON line a run.")
 def ls(
-    screen: Screen, folder: str | None, limit: int | None, everything: bool, store: str | None = None
-) -> None:
+    screen: Screen,
+    folder: str | None,
+    limit: int | None,
+    everything: bool,
+    store: str | None = None,
+    every: bool = False,
+) -> int:
     """List the runs recorded in FOLDER (default: LCTL_DIR and .lctl), newest first.
 
-    CALLS are model calls. Runs of a child process stand under the run that started them, marked └.
+    CALLS are model calls. Runs of a child process stand under the run that started them, marked └. What a row
+    says is from the end of its log; one that is not as it was written is marked !. Without --verify logs
+    beyond 4 MB, and older ones after 32 MB in all, are not looked through for that.
     """
     if limit is None and screen.terminal and not everything and not screen.json:
         limit = _ON_A_TERMINAL
     found, shown = known_runs(folder, store, limit)
-    costs = Costs()
+    costs, damage = Costs(), _Damage(every)
     if screen.json:
         for run in shown:
-            screen.json_line(_document(run, costs))
-        return
+            screen.json_line(_document(run, costs, damage.of(run)))
+        return damage.code
     if not found:
         _nothing(screen)
-        return
+        return OK
     known = list(shown)
-    screen.table(_COLUMNS, [_row(run, depth, costs) for run, depth in tree(known, parent_of)])
+    damaged = {run.place: damage.of(run) for run in known}
+    placed = tree(known, parent_of)
+    screen.table(_COLUMNS, [_row(run, depth, costs, damaged[run.place]) for run, depth in placed])
     if screen.terminal and len(known) < len(found):
         screen.line((f"{plural(len(found) - len(known), 'older run')} not shown; lctl ls --all", "dim"))
+    return damage.code
+
+
+class _Damage:
+    """What is wrong inside the logs of a list, asked in its order.
+
+    Attributes:
+        code: of the command.
+    """
+
+    def __init__(self, every: bool) -> None:
+        self._every = every
+        self._left = _LOOKED_THROUGH
+        self.code = OK
+
+    def of(self, run: Run) -> str | None:
+        """ "" of a log that is as it was written; None of one that was not looked through."""
+        from lctl.analysis.damage import damage_of, is_short
+
+        if run.problem:
+            self.code = DIFFERENCE if self._every else OK
+            return None
+        if not (self._every or (is_short(run) and run.size <= self._left)):
+            return None
+        self._left -= run.size
+        said = damage_of(run)
+        if said and self._every:
+            self.code = DIFFERENCE
+        return said
 
 
 def known_runs(
@@ -119,7 +163,7 @@ class Costs:
         return self._prices
 
 
-def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
+def _row(run: Run, depth: int, costs: Costs, damage: str | None) -> list[Piece]:
     if run.problem:
         return [
             ("✗", "red"),
@@ -130,7 +174,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
         ]
     sums = run.summary
     errors = _whole(sums.get("errors"))
-    mark: Piece = open_mark(run) if run.open else ending_mark(run)
+    mark: Piece = ("!", "red") if damage else open_mark(run) if run.open else ending_mark(run)
     lineage = "  " * (depth - 1) + "└ " if depth else ""
     duration = duration_of(run)
     tokens = sums.get("tokens")
@@ -146,7 +190,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
         _blank(_whole(sums.get("llm_calls"))),
         _blank(total),
         costs.text(run),
-        _note(run, errors, depth),
+        (f"damaged: {plain(damage, 200)}", "red") if damage else _note(run, errors, depth),
     ]
 
 
@@ -196,7 +240,7 @@ def _note(run: Run, errors: int | None, depth: int) -> Piece:
     return ""
 
 
-def _document(run: Run, costs: Costs) -> dict[str, Any]:
+def _document(run: Run, costs: Costs, damage: str | None) -> dict[str, Any]:
     return {
         "id": run.id,
         "path": run.place,
@@ -211,6 +255,7 @@ def _document(run: Run, costs: Costs) -> dict[str, Any]:
         "chain": run.chain,
         "summary": run.summary or None,
         "problem": run.problem or None,
+        "damage": damage,
     }
 
 

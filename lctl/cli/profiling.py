@@ -23,17 +23,24 @@ if TYPE_CHECKING:
 def agents(screen: Screen, targets: tuple[str, ...], everything: bool, types: str | None) -> int:
     """Show how far each agent of TARGETs (default: the last run) was right, and what it used.
 
-    Reliability counts steps that succeeded, and facts that another agent or a consensus verified or refuted.
+    Reliability counts outermost steps that succeeded or failed (not those that were stopped, nor what failed
+    inside one: 'lctl errors' lists that), and facts that another agent or a consensus verified or refuted.
     Tools that an agent's profile does not cover are listed; then it exits with 1.
     """
+    from lctl.analysis.together import together
     from lctl.cli.failing import logs_of
     from lctl.trust.policy import policy_of
     from lctl.trust.profiles import overreaches, records
 
     known = _types(types)
-    logs = list(logs_of(targets, everything))
-    found = records((policy_of(log.chain, log.extra), log.events()) for log in logs)
-    beyond = [(log.id or log.name, one) for log in logs for one in overreaches(log.events(), known)]
+    logs = together(logs_of(targets, everything))
+    found = records((policy_of(log.chain, log.extra), log.events(), told) for log, _, told in logs)
+    beyond = [
+        (name, one)
+        for log, name, told in logs
+        for one in overreaches(log.events(), known)
+        if any(seq > told for seq in one.seqs)
+    ]
     if screen.json:
         screen.json_value(_document(len(logs), found, beyond))
     else:
@@ -81,6 +88,9 @@ def _say(screen: Screen, found: dict[str, Record], beyond: list[tuple[str, Overr
             for agent, one in sorted(found.items())
         ]
         screen.table([Column("AGENT"), *(Column(title, right=True) for title in titles)], rows)
+        if any(one.failed for one in found.values()):
+            said = "STEPS are outermost ones; what failed inside them: lctl errors"
+            screen.line((said, "dim"))
     for run, one in beyond:
         where = ", ".join(map(str, one.seqs[:5])) + (", …" if len(one.seqs) > 5 else "")
         screen.line(

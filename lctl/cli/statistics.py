@@ -10,6 +10,7 @@ import click
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli.options import screened, target
 from lctl.cli.screen import Column, Piece, Screen
+from lctl.cli.text import plural
 
 if TYPE_CHECKING:
     from lctl.analysis.advice import Advice
@@ -35,7 +36,8 @@ def stats(screen: Screen, target: str, full: bool) -> None:
     """Sum up TARGET: duration, tokens, cost, agents, errors, confidence.
 
     Cost is in US dollars, at the prices of the time the run was recorded; models without a known price
-    are named.
+    are named. Errors are error events, those of attempts that were retried too. Steps and calls that
+    failed, or were stopped, are told apart from them; 'lctl errors' lists each failure once.
     """
     from lctl.analysis.stats import stats as counted
     from lctl.analysis.statstext import lines
@@ -67,7 +69,10 @@ def _tables(screen: Screen, value: Stats) -> None:
         screen.line()
         screen.table(
             [*tools, Column("", optional=True)],
-            [[plain(row.name, 60), count(row.calls), *_times(row), _errors(row)] for row in value.tools],
+            [
+                [plain(row.name, 60), count(row.calls), *_times(row), _failed(row, is_tool=True)]
+                for row in value.tools
+            ],
         )
     if value.errors_by_category:
         screen.line()
@@ -108,7 +113,7 @@ def _table(screen: Screen, columns: Sequence[Column], rows: Sequence[Row]) -> No
                 count(row.tokens.input) if row.tokens.total else "",
                 count(row.tokens.output) if row.tokens.total else "",
                 _cost(row),
-                _errors(row),
+                _failed(row),
             ]
             for row in rows
         ],
@@ -129,10 +134,12 @@ def _cost(row: Row) -> Piece:
     return ("?", "dim") if row.cost is None else dollars(row.cost)
 
 
-def _errors(row: Row) -> Piece:
-    parts = [f"{row.errors} failed"] if row.errors else []
+def _failed(row: Row, *, is_tool: bool = False) -> Piece:
+    parts = [f"{row.failed} failed"] if row.failed else []
+    if row.errors and not is_tool:
+        parts.append(plural(row.errors, "error"))
     parts += [f"{row.retries} retried"] if row.retries else []
-    return (", ".join(parts), "red" if row.errors else "yellow") if parts else ""
+    return (", ".join(parts), "red" if row.failed or row.errors else "yellow") if parts else ""
 
 
 @click.command()

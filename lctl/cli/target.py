@@ -52,7 +52,7 @@ def _opened(target: str, problems: bool, reruns: bool, local: bool, store: str |
     if stored is not None:
         return stored
     log = open_log("-") if target == "-" else open_log(resolve(target, reruns=reruns))
-    _report(log, problems)
+    report(log, problems)
     return log
 
 
@@ -263,7 +263,7 @@ def _by_id(target: str) -> Path:
     raise LogNotFound(f"{target!r}: no such file, and no run of that id in {where}; 'lctl ls' lists the runs")
 
 
-def _report(log: Log, also_problems: bool) -> None:
+def report(log: Log, also_problems: bool = True) -> None:
     """One line on stderr for each kind of thing the reader should know."""
     from lctl.cli.runs import is_live
     from lctl.cli.text import plain, plural

@@ -54,7 +54,7 @@ def transcript(screen: Screen, target: str, message: str | None, to_seq: int | N
         return
     if not complete:
         screen.line(("(what came before is not in the log)", "red"))
-    screen.document("\n".join(part for node in path for part in readable(node.data)))
+    screen.document("\n".join(part for node in path for part in readable(node.data, node.status)))
 
 
 def _path(tree: Tree, leaf: Node, partial: bool) -> list[Node]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lctl.analysis.damage import damage_of, is_short
 from lctl.analysis.pauses import duration_of
 from lctl.analysis.prices import Prices
 from lctl.analysis.run import Run
@@ -17,8 +18,6 @@ from lctl.errors import LctlError
 
 #: Seconds that one list takes for those it does not know yet; the next one goes on.
 _SECONDS = 1.0
-#: Bytes of a log that a list looks through for what is wrong in it, and how much of that is said.
-_LOOKED_THROUGH, _SAID = 4_000_000, 3
 
 
 class OwnSums:
@@ -64,18 +63,14 @@ class OwnSums:
     def damage(self, run: Run, until: float) -> str:
         """What is wrong inside a closed log, whose summary says nothing of it; "" of a whole one, of a long
         one, and where there was no time to look."""
-        if run.open or run.problem or run.where or not 0 < run.size <= _LOOKED_THROUGH:
+        if not is_short(run):
             return ""
         stamp = run.events, run.size, run.updated, _changed(run)
         known = self._damage.get(run.place)
         if known is None or known[0] != stamp:
             if monotonic() > until:
                 return ""
-            try:
-                text = "; ".join(str(problem) for problem in run.log().problems[:_SAID])
-            except LctlError as error:
-                text = str(error)
-            known = self._damage[run.place] = stamp, text
+            known = self._damage[run.place] = stamp, damage_of(run)
         return known[1]
 
 

@@ -90,15 +90,71 @@ def _tools(events: Iterable[Event]) -> Iterator[Row]:
             )  # fmt: skip
 
 
+_MESSAGES = frozenset({"message", "stream_start", "stream_chunk", "stream_end"})
+
+
 def _messages(events: Iterable[Event]) -> Iterator[Row]:
+    """A message each, by its first event: what later ones say of it counts while it is streamed. One that is
+    complete stands, and an event that only says whose it is adds nothing."""
+    known: set[str] = set()
+    streamed: dict[str, _Streamed] = {}
     for event in events:
-        if event.type == "message":
-            data = event.data
-            yield (
-                event.seq, _cell(data.get("message_id")) or f"#{event.seq}", event.step, event.agent,
-                _cell(data.get("role")), _cell(data.get("parent_id")), _cell(content_of(data)),
-                int(data.get("sampled") is True), _cell(data.get("status")) or "complete", event.timestamp,
-            )  # fmt: skip
+        if event.type not in _MESSAGES:
+            continue
+        named = _cell(event.data.get("message_id"))
+        if not named and event.type != "message":
+            continue  # a stream of no message
+        id = str(named) if named else f"#{event.seq}"
+        if id in streamed:
+            streamed[id].take(event)
+        elif id not in known:
+            known.add(id)
+            if event.type == "message" and event.data.get("status") != _STREAMING:
+                yield _message(event, id)
+            elif event.type != "stream_end":
+                streamed[id] = _Streamed(event, id)
+    for one in streamed.values():
+        yield one.row()
+
+
+_STREAMING = "streaming"
+
+
+def _message(event: Event, id: str) -> Row:
+    data = event.data
+    return (
+        event.seq, id, event.step, event.agent, _cell(data.get("role")), _cell(data.get("parent_id")),
+        _cell(content_of(data)), int(data.get("sampled") is True), _cell(data.get("status")) or "complete",
+        event.timestamp,
+    )  # fmt: skip
+
+
+class _Streamed:
+    """A message whose words come one after the other."""
+
+    def __init__(self, event: Event, id: str) -> None:
+        self._row = list(_message(event, id))
+        self._row[8] = _STREAMING
+        if event.type == "stream_start":
+            self._row[4] = self._row[4] or "assistant"
+        self._pieces = [self._row[6]] if isinstance(self._row[6], str) else []
+
+    def take(self, event: Event) -> None:
+        said = _message(event, self._row[1])
+        if self._row[8] != _STREAMING:
+            return
+        if event.type == "stream_chunk":
+            self._pieces += [said[6]] if isinstance(said[6], str) else []
+        elif event.type in ("message", "stream_end"):
+            self._row[8] = said[8]
+        if event.type == "message":  # the whole of it
+            self._row[4:6] = said[4] or self._row[4], said[5] or self._row[5]
+            self._row[7] = self._row[7] or said[7]
+            self._pieces = [said[6]] if said[6] is not None else self._pieces
+
+    def row(self) -> Row:
+        content = self._pieces[0] if len(self._pieces) == 1 else "".join(map(str, self._pieces))
+        return (*self._row[:6], content if self._pieces else None, *self._row[7:])
 
 
 def _errors(events: Iterable[Event]) -> Iterator[Row]:

@@ -125,6 +125,8 @@ def _again(
         at = known.seq if status == STREAMING else seq
         state.messages.change(Message(id, at, role or known.role, known.parent, sampled, status))
         return
+    if not role and not sampled:
+        return  # it says whose the message is, as a session does of one that the wire has recorded
     if isinstance(parent, UnsetType):
         parent = known.parent
     elif parent is not None:

@@ -182,10 +182,11 @@ def shown_by(tool: str) -> str:
     return next((what for words, what in _SHOWN_BY if any(word in small for word in words)), "tool_use")
 
 
-def records(logs: Iterable[tuple[Policy, Iterable[Event]]]) -> dict[str, Record]:
-    """How agents did in some logs, each with its policy."""
+def records(logs: Iterable[tuple[Policy, Iterable[Event], float]]) -> dict[str, Record]:
+    """How agents did in some logs, each with its policy, and the event up to which another log tells the
+    same."""
     counts: dict[str, list[int]] = {}
-    for policy, events in logs:
+    for policy, events, told in logs:
         ledger = Ledger(policy)
         agents: dict[int, str] = {}
         inner: set[int] = set()
@@ -199,12 +200,13 @@ def records(logs: Iterable[tuple[Policy, Iterable[Event]]]) -> dict[str, Record]
             elif event.type == "step_end":
                 ended = event.step
                 outcome = text(event.data.get("outcome")) or "success"
-                if (ended is None or ended not in inner) and outcome not in _UNDECIDED:
+                is_top = ended is None or ended not in inner
+                if is_top and event.seq > told and outcome not in _UNDECIDED:
                     good = outcome == "success"
                     counts.setdefault(event.agent, [0, 0, 0, 0])[0 if good else 1] += 1
             elif event.type == "fact_modified" and (fact := ledger.facts.get(str(event.data.get("id")))):
                 verdict = 2 if fact.verified else 3 if fact.refuted else 0
-                if verdict:
+                if verdict and event.seq > told:
                     judged[fact.id] = verdict
         for id, verdict in judged.items():  # the last word on each
             counts.setdefault(ledger.facts[id].agent, [0, 0, 0, 0])[verdict] += 1

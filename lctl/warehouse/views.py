@@ -34,12 +34,35 @@ VIEWS: dict[str, str] = {
                json_extract_string(data, '$.output') AS output, error, duration_ms, call_id, "timestamp"
         FROM events WHERE type = 'tool_call'""",
     "messages": """
-        SELECT run, seq, coalesce(message_id, '#' || seq) AS id, step, agent, role, parent_id AS parent,
-               coalesce(json_extract_string(data, '$.content'), json_extract_string(data, '$.parts'))
-                   AS content,
-               coalesce(json_extract_string(data, '$.sampled') = 'true', false) AS sampled,
-               coalesce(json_extract_string(data, '$.status'), 'complete') AS status, "timestamp"
-        FROM events WHERE type = 'message'""",
+        SELECT run, min(seq) AS seq, id, first(step ORDER BY seq) AS step, first(agent ORDER BY seq) AS agent,
+               first(role ORDER BY role IS NULL, seq) AS role,
+               first(parent_id ORDER BY parent_id IS NULL, seq) AS parent,
+               CASE WHEN bool_or(nth = 1 AND status = 'streaming')
+                    THEN coalesce(last(content ORDER BY content IS NOT NULL, seq)
+                                      FILTER (type = 'message' AND nth > 1),
+                                  string_agg(content, '' ORDER BY seq))
+                    ELSE first(content ORDER BY seq) END AS content,
+               CASE WHEN bool_or(nth = 1 AND status = 'streaming') THEN bool_or(sampled)
+                    ELSE first(sampled ORDER BY seq) END AS sampled,
+               CASE WHEN bool_or(nth = 1 AND status = 'streaming')
+                    THEN last(status ORDER BY seq) FILTER (type <> 'stream_chunk')
+                    ELSE first(status ORDER BY seq) END AS status,
+               first("timestamp" ORDER BY seq) AS "timestamp"
+        FROM (SELECT run, seq, type, coalesce(message_id, '#' || seq) AS id, step, agent,
+                     coalesce(role, CASE WHEN type = 'stream_start' THEN 'assistant' END) AS role, parent_id,
+                     coalesce(json_extract_string(data, '$.content'), json_extract_string(data, '$.parts'))
+                         AS content,
+                     coalesce(json_extract_string(data, '$.sampled') = 'true', false) AS sampled,
+                     CASE WHEN type IN ('stream_start', 'stream_chunk') THEN 'streaming'
+                          ELSE coalesce(json_extract_string(data, '$.status'), 'complete') END AS status,
+                     "timestamp",
+                     row_number() OVER (PARTITION BY run, coalesce(message_id, '#' || seq) ORDER BY seq)
+                         AS nth
+              FROM events
+              WHERE type = 'message'
+                    OR (type IN ('stream_start', 'stream_chunk', 'stream_end') AND message_id IS NOT NULL))
+        GROUP BY run, id
+        HAVING NOT bool_or(nth = 1 AND type = 'stream_end')""",
     "errors": """
         SELECT run, seq, step, agent, category, error_type AS type, text AS message,
                json_extract_string(data, '$.recoverable') = 'true' AS recoverable,

@@ -134,7 +134,7 @@ class _Body:
         made: dict[str, Mapping[str, Any]] = {}
         start = max(self._found.step or 0, self._found.seq - _NEAR)
         for event in self._run.log.events(start, self._found.seq + _NEAR) if ids else ():
-            id = event.data.get("message_id")
+            id = text(event.data.get("message_id"))
             if event.type == "message" and id in ids:
                 made.setdefault(id, event.data)
                 if len(made) == len(ids):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from lctl.analysis.failedruns import failed_runs
 from lctl.analysis.failures import failures
-from tests.unit.analysis.chains import Script
+from lctl.codec import open_log
+from tests.unit.analysis.chains import Script, log_of
 
 
 def test_the_same_failure_is_one_group_whatever_its_numbers() -> None:
@@ -143,3 +146,46 @@ def test_a_cycle_that_an_error_tells_of_is_told_once() -> None:
         ("other",),
         "look: the same calls 3 times in a row",
     )
+
+
+def _failing(tool: str = "read") -> Script:
+    script = Script()
+    step = script.start("worker")
+    script.add("tool_call", "worker", step, tool=tool, input={}, error="no such file")
+    script.end(step, "worker", outcome="error")
+    return script
+
+
+def test_what_a_fork_has_of_its_recording_failed_once() -> None:
+    """Where the recording is there, too; what it failed by itself counts."""
+    fork = _failing()
+    step = fork.start("worker")
+    fork.add("tool_call", "worker", step, tool="write", input={}, error="read only")
+    again = log_of(fork.events, "f", fork={}, parent={"id": "r", "seq": 3})
+    recording = log_of(_failing().events, "r")
+    found = {one.message: one.places for one in failed_runs([again, recording])}
+    assert found == {"read: no such file": {"r": (2,)}, "write: read only": {"f": (5,)}}
+    assert len(failed_runs([again])) == 2
+
+
+def test_a_rerun_failed_as_its_recording_did() -> None:
+    """One that has the seed of another recording of the same name is not of this one."""
+    recording = log_of(_failing().events, "r", seed="1")
+    again = log_of(_failing().events, "again", seed="1", rerun={"of": "r"})
+    other = log_of(_failing().events, "other", seed="2", rerun={"of": "r"})
+    (found,) = failed_runs([recording, again, other])
+    assert found.places == {"r": (2,), "other": (2,)}
+
+
+def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """By their paths; copies of one log are one."""
+    for name, seed in (("one", "1"), ("two", "2"), ("copy", "1")):
+        log = log_of(_failing().events, "nightly", seed=seed)
+        (tmp_path / f"{name}.lctl.json").write_bytes(
+            b'{"lctl":"4.0","chain":{"id":"nightly","seed":"%s"},"events":[\n' % seed.encode()
+            + b",\n".join(log.lines())
+            + b"\n]}\n"
+        )
+    paths = [str(tmp_path / f"{name}.lctl.json") for name in ("one", "two", "copy", "one")]
+    (found,) = failed_runs(map(open_log, paths))
+    assert found.places == {paths[0]: (2,), paths[1]: (2,)}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lctl.analysis.failures import failures
 from lctl.analysis.report import markdown
 from lctl.analysis.stats import stats
 from lctl.analysis.statstext import lines
@@ -68,6 +69,7 @@ def test_a_fork_took_no_longer_than_it_ran() -> None:
     fork = log_of(script.events, "f", fork={}, parent={"id": "r", "seq": 2})
     assert stats(fork).duration_ms == 400
     assert [row.wall_ms for row in stats(fork).agents] == [400]
+    assert "Duration: 400ms (without 168h 0m since its recording)" in lines(stats(fork))
 
 
 def test_calls_that_do_not_say_what_they_used_cost_an_unknown_amount() -> None:
@@ -80,6 +82,64 @@ def test_calls_that_do_not_say_what_they_used_cost_an_unknown_amount() -> None:
     user = script.message("user", "hi", None)
     script.call(user, "b", tokens={"input": 12_000, "output": 1_700})
     assert "Cost: $0.047 (without a call that does not say what it used)" in lines(stats(script.log()))
+
+
+def test_an_answer_that_was_left_cost_something() -> None:
+    """A call that failed before there was one did not."""
+    script = Script()
+    user = script.message("user", "hi", None)
+    script.call(user, "b", tokens={"input": 12_000, "output": 1_700})
+    script.end(script.start("main", kind="llm", model="gpt-4o"), outcome="error")
+    assert "Cost: $0.047" in lines(stats(script.log()))
+    script.end(script.start("main", kind="llm", model="gpt-4o"), outcome="aborted", message="m9")
+    assert "Cost: $0.047 (without a call that does not say what it used)" in lines(stats(script.log()))
+
+
+def test_errors_and_failures_are_told_apart() -> None:
+    """An attempt that was retried is an error of a call that succeeded; what failed without an error is a
+    failure; an error that leaves its steps is one, though each event is an error."""
+    script = Script()
+    step = script.start("worker")
+    call = script.start("worker", step, kind="llm", model="gpt-4o")
+    limited = {"category": "execution_error", "type": "rate_limited", "message": "slow down"}
+    script.add("error", "worker", call, **limited)
+    script.end(call, "worker", message="m1")
+    script.end(script.start("worker", step, kind="llm", model="gpt-4o"), "worker", outcome="cancelled")
+    script.add("tool_call", "worker", step, tool="read", input={}, error="no such file")
+    script.end(step, "worker")
+    value = stats(script.log())
+    assert (value.errors, value.failures) == (1, 3) == (1, sum(one.count for one in failures(script.log())))
+    assert "Errors: 1 (3 failures: lctl errors)" in lines(value)
+    (agent,), (model,), (tool,) = value.agents, value.models, value.tools
+    assert [(row.calls, row.failed, row.errors) for row in (agent, model, tool)] == [
+        (3, 1, 1), (2, 1, 1), (1, 1, 1),
+    ]  # fmt: skip
+    script.add("error", "worker", **limited)
+    last = script.start("worker")
+    script.add("error", "worker", script.start("worker", last, kind="llm"), **limited)
+    script.add("error", "worker", last, **limited)
+    assert (stats(script.log()).errors, stats(script.log()).failures) == (4, 5)
+
+
+def test_a_message_counts_once() -> None:
+    """A session says of one that it is its own; one that is streamed is one, too."""
+    script = Script()
+    script.message("assistant", "a long answer", None)
+    script.add("message", message_id="m1", session_id="s", message_number=1)
+    script.add("stream_start", message_id="m2", parent_id="m1")
+    script.add("stream_chunk", message_id="m2", content="and ")
+    script.add("stream_end", message_id="m2")
+    script.add("stream_start")
+    assert stats(script.log()).messages == fold(script.log().events()).totals.messages == 2
+    assert survey(script.log()).messages["m1"].role == "assistant"
+
+
+def test_a_confidence_that_is_none() -> None:
+    """It has no part in the mean."""
+    script = Script()
+    script.add("fact_added", id="F1", text="t", confidence=0.5)
+    script.add("fact_added", id="F2", text="t", confidence=7)
+    assert stats(script.log()).confidence == 0.5
 
 
 def test_tokens_that_nobody_told_are_unknown() -> None:

@@ -119,6 +119,8 @@ def test_s3_s8_d10_doubts_about_conversations_and_sessions(place: Path, lctl: Cl
         {"type": "session_start", "data": {"session_id": "T"}},
         {"type": "message", "data": {"session_id": "T", "message_number": 3, "role": "user", "content": "x"}},
         {"type": "message", "data": {"session_id": "T", "message_number": 9, "role": "user", "content": "y"}},
+        {"type": "message", "data": {"message_id": "o", "parent_id": "p", "role": "user", "content": "z"}},
+        {"type": "message", "data": {"message_id": "o", "session_id": "T", "message_number": 10}},
     ]
     numbered = [
         {"seq": n, "timestamp": "2026-01-01T00:00:00Z", "agent": "a", **event}
@@ -133,6 +135,7 @@ def test_s3_s8_d10_doubts_about_conversations_and_sessions(place: Path, lctl: Cl
         "! event 2: message u carries ['a', 'b'], which is no path",
         "! event 4: the first message of session T is 3, not 1",
         "! event 5: message 9 of session T came after 3",
+        "! event 6: message o hangs on p, which is not in the log",
     ]
 
 

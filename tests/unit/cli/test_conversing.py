@@ -137,6 +137,30 @@ def test_x8_shared_messages_copies_several_answers_and_failed_calls(place: Path,
     assert found["total"]["cost_usd"] == pytest.approx(2 * 100 * 2.5e-6)
 
 
+def test_x8_calls_that_came_to_nothing_are_calls(place: Path, lctl: Cli) -> None:
+    """As `lctl stats` counts them. They cost nothing, and leave nothing of the sum open; an answer that was
+    left does."""
+    made = chain("u1")
+
+    def call(status: str, **end: Any) -> None:
+        made.add("step_start", kind="llm", model="gpt-4o", provider="openai")
+        begun = len(made.events)
+        if "message" in end:
+            made.say(end["message"], "u1", sampled=True, status=status)
+        made.add("step_end", outcome=status, **end)
+        made.events[-1]["step"] = begun
+
+    call("complete", message="a1", tokens={"input": 1_000_000, "output": 0})
+    call("error")
+    call("cancelled")
+    log = written(place, made)
+    head, stated = lctl("tree", log).out.splitlines()[0], json.loads(lctl("stats", log, "--json").out)
+    assert head.endswith("3 model calls, $2.500") and stated["llm_calls"] == 3
+    call("aborted", message="a2")
+    head = lctl("tree", written(place, made)).out.splitlines()[0]
+    assert head.endswith("4 model calls, $2.500+")
+
+
 def test_x8_calls_told_by_their_messages(place: Path, lctl: Cli) -> None:
     """A log without steps, as other writers may make it: `call` holds model and usage."""
     call = {"model": "gpt-4o", "usage": {"input": 1000, "output": 0}}
@@ -266,6 +290,19 @@ def test_a_broken_branch_is_an_error_that_names_the_message(log: str, lctl: Cli)
     assert lctl("export", log, "--format", "messages").code == 3
     rows = lctl("export", log, "--format", "messages", "--partial").out.splitlines()
     assert [json.loads(row)["missing"] for row in rows if "missing" in json.loads(row)] == ["gone"]
+
+
+def test_words_that_are_not_all_are_told(place: Path, lctl: Cli) -> None:
+    """Of an answer that was left, and of one that is still streamed."""
+    made = chain("u1").say("a1", "u1", role="assistant", content="It is fo", status="aborted")
+    log = written(place, made)
+    for words in (["transcript", log], ["export", log, "--format", "transcript"]):
+        assert lctl(*words).out.rstrip().endswith("[assistant, aborted]\nIt is fo")
+    assert "[assistant, aborted]" in lctl("export", log, "--format", "report").out
+    made.add("stream_start", message_id="a2", parent_id="u1").add(
+        "stream_chunk", message_id="a2", content="I"
+    )
+    assert lctl("transcript", written(place, made), "a2").out.rstrip().endswith("[assistant, streaming]\nI")
 
 
 def test_a_transcript_is_what_the_model_read(log: str, lctl: Cli) -> None:

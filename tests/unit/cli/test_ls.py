@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from lctl.cli.runs import is_live, read_run
+from lctl.codec.hashing import RollingHash
 from lctl.debugger.views.runs import status_of
 from tests.golden import logs
 from tests.unit.cli.conftest import Cli
@@ -23,9 +24,14 @@ def record(
     folder.mkdir(exist_ok=True)
     chain: dict[str, Any] = {"id": name, "parent": {"id": parent, "seq": 2}} if parent else {"id": name}
     raw = orjson.dumps({"lctl": "4.0", "chain": chain})[:-1] + b',"events":[\n'
-    raw += b",\n".join(orjson.dumps(event) for event in logs.unknown_only())
+    lines = [orjson.dumps(event) for event in logs.unknown_only()]
+    raw += b",\n".join(lines)
     if closed:
-        seal = {"algorithm": "sha256", "events": "0" * 64, "count": summary.get("events", 2)}
+        rolling = RollingHash()
+        for line in lines:
+            rolling.update(line)
+        count = summary.get("events", rolling.count)
+        seal = {"algorithm": "sha256", "events": rolling.hexdigest(), "count": count}
         raw += (
             b"\n],"
             + orjson.dumps({"state": {}, "summary": {"events": 2, **summary}, "hash": seal})[1:]
@@ -70,6 +76,41 @@ def test_rows(folder: Path, lctl: Cli) -> None:
     assert "└ worker" in worker
     assert first.startswith("✓  first")
     assert "2 h ago" in first
+
+
+def test_damaged_logs_are_marked(folder: Path, lctl: Cli) -> None:
+    """Their ends count what is no longer there. Of one too long to be looked through it is found out when
+    that is asked for, with exit code 1."""
+    whole, gap, changed, long = (record(folder, name) for name in ("whole", "gap", "changed", "long"))
+    lines = gap.read_bytes().splitlines(keepends=True)
+    gap.write_bytes(b"".join([lines[0], *lines[2:]]))
+    changed.write_bytes(changed.read_bytes().replace(b'"seq":2,', b'"seq":2, ', 1))
+    long.write_bytes(long.read_bytes().replace(b'"seq":2,', b'"seq":2,' + b" " * (5 << 20), 1))
+    got = lctl("ls")
+    assert got.code == 0
+    _, first, second, third, fourth = got.out.splitlines()
+    assert (first[0], first.split()[1]) == ("✓", "long")
+    assert (second[0], second.split()[1]) == ("!", "changed") and "damaged: something from event 1" in second
+    assert third.startswith("!  gap") and "damaged: line 2, event 2: event 1 is missing before it" in third
+    assert fourth.startswith("✓  whole")
+    told = [json.loads(line)["damage"] for line in lctl("ls", "--json").out.splitlines()]
+    assert (told[0], told[3]) == (None, "") and told[1] and told[2]
+    asked = lctl("ls", "--verify")
+    assert asked.code == 1 and asked.out.splitlines()[1].startswith("!  long")
+    for path in (gap, changed, long):
+        path.unlink()
+    assert lctl("ls", "--verify").code == 0
+    assert whole.exists()
+
+
+def test_logs_of_a_version_to_come_and_with_other_ends_of_lines(folder: Path, lctl: Cli) -> None:
+    """One cannot be read; the other is what it was, though git has changed its bytes."""
+    other, later = record(folder, "other", outcome="error", errors=1), record(folder, "later")
+    other.write_bytes(other.read_bytes().replace(b"\n", b"\r\n"))
+    later.write_bytes(later.read_bytes().replace(b'"lctl":"4.0"', b'"lctl":"9.0"'))
+    _, first, second = lctl("ls").out.splitlines()
+    assert first[0] == "✗" and "version 9.0, this lctl reads 3.0 to 4.x" in first
+    assert second.startswith("✗  other") and second.endswith("1 error")
 
 
 @pytest.mark.parametrize(

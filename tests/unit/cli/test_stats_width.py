@@ -13,7 +13,7 @@ _AGENTS = ("code-analyzer", "security-reviewer-of-the-second-shift")
 
 
 def _log(path: Path) -> None:
-    """Two agents whose model calls failed and were retried."""
+    """Two agents with model calls of which one attempt failed and was retried."""
     events: list[dict[str, object]] = []
 
     def add(type: str, agent: str, step: int | None = None, /, **data: object) -> int:
@@ -34,7 +34,7 @@ def _log(path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [60, 80, 140])
 def test_no_row_is_wider_than_the_terminal(tmp_path: Path, columns: int) -> None:
-    """What is least missed is left out, and long names are cut; who failed is always said."""
+    """What is least missed is left out, and long names are cut; what went wrong is always said."""
     _log(tmp_path / "run.lctl.json")
     with Terminal(["stats", "run.lctl.json"], tmp_path, columns, environment={"NO_COLOR": "1"}) as terminal:
         assert terminal.wait() == 0
@@ -42,4 +42,4 @@ def test_no_row_is_wider_than_the_terminal(tmp_path: Path, columns: int) -> None
     assert max(map(len, lines)) <= columns, lines
     (head,) = (line for line in lines if line.startswith("AGENT"))
     assert ("P50" in head) == (columns == 140) and "COST" in head
-    assert sum("1 failed" in line for line in lines) >= 2
+    assert sum("1 error" in line for line in lines) >= 2

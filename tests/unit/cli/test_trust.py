@@ -137,11 +137,57 @@ def test_what_cannot_be_read_among_many_is_named(place: Path, lctl: Cli) -> None
         assert empty.endswith("empty.lctl.json: empty, not a log; nothing was recorded in it; passed over")
 
 
+def test_failures_of_all_sources_and_cycles_are_counted_apart(place: Path, lctl: Cli) -> None:
+    """In the first line; a category alone counts its own."""
+    raw = events(
+        ("error", "a", {"category": "execution_error", "type": "timeout", "message": "m"}),
+        ("tool_call", "a", {"tool": "read", "input": 1, "error": "gone"}),
+        *[("tool_call", "a", {"tool": "poll", "input": 1, "output": 2})] * 3,
+        ("step_start", "b", {"intent": "x"}),
+        ("step_end", "b", {"outcome": "aborted"}),
+    )
+    trustlogs.written(place / "x.json", [event.to_dict() for event in raw])
+    first, last = lctl("errors", "x.json"), lctl("errors", "--category", "orchestration_error", "x.json")
+    assert first.out.splitlines()[0] == (
+        "3 failures (1 error, 1 tool call, 1 step) and 1 cycle of 4 kinds in 1 run"
+    )
+    assert last.out.splitlines()[0] == "1 cycle of 1 kind in 1 run"
+    assert "Errors: 1 (3 failures: lctl errors)" in lctl("stats", "x.json").out
+
+
+def test_what_is_missing_in_logs_that_are_counted_is_said(place: Path, lctl: Cli) -> None:
+    """By name, among those of a folder, and of one alone."""
+    (place / "some").mkdir()
+    logs.written(place / "some" / "gap.lctl.json", logs.assistant(), "gap")
+    lines = (place / "some" / "gap.lctl.json").read_text().splitlines(keepends=True)
+    (place / "some" / "gap.lctl.json").write_text("".join(lines[:4] + lines[5:]))
+    logs.written(place / "some" / "cut.lctl.json", logs.assistant()[:9], "cut", closed=False)
+    for command in ("errors", "agents"):
+        told = lctl(command, "some").err.splitlines()
+        assert sorted(one.split(":")[1] for one in told) == [" some/cut.lctl.json", " some/gap.lctl.json"]
+        assert "event 4 is missing before it" in lctl(command, "some/gap.lctl.json").err
+
+
+def test_reruns_are_no_further_evidence(place: Path, lctl: Cli) -> None:
+    """Beside their recording they say of an agent what that says; nor is a log that is given twice."""
+    for name, chain in (("run", {}), ("again", {"rerun": {"of": "run"}})):
+        document = {
+            "lctl": "4.0",
+            "chain": {"id": name, "seed": "s", **chain},
+            "events": trustlogs.reviewed(),
+        }
+        (place / f"{name}.lctl.json").write_text(json.dumps(document))
+    alone = lctl("agents", "run.lctl.json").out
+    assert lctl("agents", "again.lctl.json").out == alone
+    assert lctl("agents", "run.lctl.json", "again.lctl.json", "./run.lctl.json").out == alone
+
+
 def test_agents(review: Path, place: Path, lctl: Cli) -> None:
     """How far each was right; tools beyond a profile are named, with exit code 1."""
     got = lctl("agents", "chain.lctl.json")
     assert got.code == 0
     assert got.out.splitlines()[1].split() == ["code-analyzer", "1", "1", "1", "0.57"]
+    assert "outermost" not in got.out
     raw = trustlogs.reviewed()
     raw[12]["data"]["agent_profile"] = {"type": "reviewer"}
     trustlogs.written(place / "beyond.json", raw)

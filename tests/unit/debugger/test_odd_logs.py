@@ -252,3 +252,15 @@ def test_a_fork_of_a_log_with_half_a_character_is_prepared(debug: Start, tmp_pat
     running = debug(tmp_path / "half.lctl.json")
     answer = running.post("/api/fork/prepare", {"run": "half.lctl.json", "at": 2})
     assert answer.status == 200, answer.body
+
+
+def test_a_body_beside_a_message_whose_id_is_none(debug: Start, tmp_path: Path) -> None:
+    """The message it refers to is found behind others, of whatever kind their ids are."""
+    log = Writing()
+    call = log.add("step_start", kind="llm", model="m")
+    body = ['{"content":', {"$content": "m"}, "}"]
+    log.add("exchange", "planner", call, method="POST", url="http://h/", status=200, body=body)
+    log.add("message", "planner", call, message_id={"a": 1}, role="assistant", content="?")
+    log.add("message", "planner", call, message_id="m", role="assistant", content="Hi")
+    seen = debug(save(tmp_path / "run.lctl.json", log.events)).get("/api/event/2")["exchanges"]
+    assert seen[0]["response"]["body"] == '{"content":"Hi"}'

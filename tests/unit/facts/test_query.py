@@ -276,6 +276,34 @@ def test_messages_of_google_have_their_parts() -> None:
     assert ids(Chain("x", found), text) == ["It is 21."]
 
 
+def test_a_row_is_a_message() -> None:
+    """What later events say of one that is complete adds nothing; one that is streamed has what has come."""
+    told: list[tuple[str, dict[str, Any]]] = [
+        ("message", {"message_id": "a", "role": "assistant", "content": "4", "sampled": True}),
+        ("message", {"message_id": "a", "session_id": "s", "message_number": 1}),
+        ("stream_start", {"message_id": "b", "parent_id": "a"}),
+        ("stream_chunk", {"message_id": "b", "content": "It "}),
+        ("stream_chunk", {"message_id": "b", "content": "is."}),
+        ("stream_start", {}),
+        ("stream_chunk", {"content": "of no message"}),
+        ("stream_end", {"message_id": "b", "status": "aborted"}),
+        ("message", {"message_id": "c", "role": "user", "status": "streaming"}),
+        ("stream_chunk", {"message_id": "c", "content": "W"}),
+        ("message", {"message_id": "c", "content": "Why?"}),
+        ("message", {"role": "user", "content": "no id"}),
+        ("stream_start", {"message_id": "d", "role": "model"}),
+    ]
+    found = [Event(seq=n, type=type, agent="x", data=data) for n, (type, data) in enumerate(told, 1)]
+    text = "SELECT seq, id, role, parent, content, sampled, status FROM messages ORDER BY seq"
+    assert query(Chain("x", found), text).rows == [
+        (1, "a", "assistant", None, "4", 1, "complete"),
+        (3, "b", "assistant", "a", "It is.", 0, "aborted"),
+        (9, "c", "user", None, "Why?", 0, "complete"),
+        (12, "#12", "user", None, "no id", 0, "complete"),
+        (13, "d", "model", None, None, 0, "streaming"),
+    ]
+
+
 def test_values_a_database_does_not_know() -> None:
     """Large numbers, objects, lone surrogates: a query never fails on what a log holds."""
     odd = MemorySource(

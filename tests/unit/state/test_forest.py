@@ -128,6 +128,15 @@ def test_a_message_delivered_again_is_one_message() -> None:
     assert codes(state) == ["msg_conflict"]
 
 
+def test_whose_a_message_is_may_be_said_later() -> None:
+    """As a session does of an answer that the wire has recorded, be it complete or not."""
+    claim = ("message", {"message_id": "a", "session_id": "s", "message_number": 2})
+    for status in ("complete", "aborted"):
+        state = fold(events(said("u", None), said("a", "u", role="assistant", status=status), claim))
+        assert codes(state) == []
+        assert (state.messages["a"].status, state.totals.messages) == (status, 2)
+
+
 def test_a_transcript_is_what_the_provider_wrote() -> None:
     """From the root, without the log's own keys; a gap is an error that says what is missing."""
     chain = Chain(

@@ -370,7 +370,7 @@ def test_reliability_from_history() -> None:
         ("fact_modified", "b", {"id": "F1", "confidence": 0.1, "reason": "refuted"}),  # the last word counts
         ("step_end", "a", {"outcome": "error"}),
     )
-    one, both = records([(Policy(), good)])["a"], records([(Policy(), good), (Policy(), bad)])["a"]
+    one, both = records([(Policy(), good, 0)])["a"], records([(Policy(), good, 0), (Policy(), bad, 0)])["a"]
     assert (both.succeeded, both.failed, both.verified, both.refuted) == (1, 1, 1, 1)
     assert both.reliability == 0.5
     assert one.reliability == 0.8
@@ -378,5 +378,5 @@ def test_reliability_from_history() -> None:
     given_up = events(
         *(("step_end", "a", {"outcome": how}) for how in ("cancelled", "aborted", "paused", "success"))
     )
-    (record,) = records([(Policy(), given_up)]).values()
+    (record,) = records([(Policy(), given_up, 0)]).values()
     assert (record.succeeded, record.failed) == (1, 0)

@@ -376,10 +376,25 @@ def test_values_are_those_of_a_query_on_the_log(duckdb: Any, tmp_path: Path) -> 
         {"type": "step_end", "step": 6, "data": {"outcome": "error"}},
         *({"type": "tool_call", "data": {"tool": "t", "input": {"q": one}, "output": one}} for one in given),
         {"type": "error", "data": {"category": "x", "message": "m", "context": {"a": 1}}},
+        {
+            "type": "message",
+            "data": {"message_id": "a", "role": "assistant", "sampled": True, "parent_id": "p"},
+        },
+        {"type": "message", "data": {"message_id": "a", "session_id": "s", "message_number": 1}},
+        {"type": "stream_start", "data": {"message_id": "b"}},
+        {"type": "stream_chunk", "data": {"message_id": "b", "content": "It "}},
+        {"type": "stream_chunk", "data": {"message_id": "b", "content": "is."}},
+        {"type": "stream_start", "data": {}},
+        {"type": "stream_end", "data": {"message_id": "b", "status": "aborted"}},
+        {"type": "message", "data": {"message_id": "c", "role": "user", "status": "streaming"}},
+        {"type": "stream_chunk", "data": {"message_id": "c", "content": "W"}},
+        {"type": "message", "data": {"message_id": "c", "content": "Why?"}},
+        {"type": "stream_start", "data": {"message_id": "d"}},
     )
     write_dataset([log], str(tmp_path))
     for asked in (
         "SELECT seq, content, status FROM messages ORDER BY seq",
+        "SELECT id, step, agent, role, parent, CAST(sampled AS INTEGER) FROM messages ORDER BY seq",
         "SELECT seq, input_tokens, output_tokens FROM steps ORDER BY seq",
         "SELECT seq, input, CAST(output AS VARCHAR) AS output FROM tools ORDER BY seq",
         "SELECT context FROM errors",
