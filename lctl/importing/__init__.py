@@ -55,6 +55,8 @@ def convert(source: Source, form: str = "auto") -> Imported:
         raise NotImportable(f"{source.name}: no message in it could be read as {form}{_reasons(draft)}")
     for place in source.broken:
         draft.lose("line that is no JSON object (cut short?)", place)
+    if source.goes_on:
+        draft.lose("pages after the last one in the file", "has_more")
     if source.damage:
         draft.lose(source.damage)
     return Imported(form, shown, log_of(draft, source), len(draft), draft.losses.all())
