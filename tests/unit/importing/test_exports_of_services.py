@@ -190,7 +190,7 @@ def test_a_page_of_langsmith_that_is_not_the_last() -> None:
 
 def test_a_data_frame_of_phoenix_by_columns() -> None:
     """`to_json()` of pandas, which writes columns unless it is told otherwise."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"name": "agent", "span_kind": "AGENT", "parent_id": None, "context.span_id": "s1"},
         {"name": "call", "span_kind": "LLM", "parent_id": "s1", "context.span_id": "s2",
          "attributes.llm.model_name": "gpt-4o",
@@ -205,7 +205,7 @@ def test_a_data_frame_of_phoenix_by_columns() -> None:
     assert list(found.log.events()) == list(told.log.events())
 
 
-BRAINTRUST = [
+BRAINTRUST: list[dict[str, Any]] = [
     {"id": "a", "span_id": "a", "root_span_id": "a", "span_parents": None, "input": "2+2?", "output": "4",
      "span_attributes": {"name": "root", "type": "task"},
      "metrics": {"start": 1767225600.0, "end": 1767225602.5}},

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="needs lctl[otel]")
 
-from google.rpc.status_pb2 import Status
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 import lctl.otel
@@ -35,7 +35,8 @@ class Told(NamedTuple):
 def _partial(count: int, why: str) -> bytes:
     told = ExportTraceServiceResponse()
     told.partial_success.rejected_spans, told.partial_success.error_message = count, why
-    return told.SerializeToString()
+    data: bytes = told.SerializeToString()
+    return data
 
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json; charset=utf-8"
