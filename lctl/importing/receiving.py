@@ -8,13 +8,14 @@ does not complain. Each request is written to a spool file as it comes: if the r
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 from lctl.codec.lines import decode, encode_value
 from lctl.errors import LctlError, RecordingError, UsageError
@@ -61,7 +62,7 @@ class Receiver:
             reason = (error.strerror or str(error)).lower()
             raise RecordingError(f"{address}: cannot be listened on ({reason})") from None
         try:
-            self._file = spool.open("ab")
+            self._file = _for_its_owner(spool)
         except OSError as error:
             self._server.server_close()
             raise RecordingError(
@@ -110,6 +111,11 @@ class Receiver:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _for_its_owner(path: Path) -> BinaryIO:
+    """What exporters send has what they know, secrets too, until the log is made of it."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
 
 
 class _Server(ThreadingHTTPServer):
