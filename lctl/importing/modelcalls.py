@@ -75,7 +75,7 @@ def read(source: Source, draft: Draft) -> None:
             if exchange.answer is not None and not prompt_of(exchange.request):
                 draft.lose("what the model was asked: the file holds the answer alone", row.where)
             waiting.pop(name, None) if isinstance(name, str) else None
-        elif name not in asked:
+        elif text(name) not in asked:
             draft.lose("row without an answer of a model's API", row.where)
     if not found:
         raise NotImportable(f"{source.name}: no answers of a model's API")

@@ -260,6 +260,8 @@ class SpanLog(EventList):
         if span.attributes.get(names.DERIVED) is True:
             data["derived"] = True
         data |= mapping(value_of(span.attributes.get(names.START_MORE)))
+        if data.get("duration_ms", 0) is None:  # a log need not say
+            del data["duration_ms"]
         self.add("tool_call", timestamp_of(span.end_ns), self._forest.agent(n), data, self._above(n))
 
     def _call_asked(self, data: Mapping[str, Any]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from lctl.errors import NotImportable
 from lctl.importing.source import Row, Source
-from lctl.importing.values import dicts, items, mapping, text
+from lctl.importing.values import dicts, items, mapping, said_number, text
 from lctl.spans.otlp import from_binary
 from lctl.spans.span import Link, Mark, Span, nanoseconds
 
@@ -198,9 +198,10 @@ def time_of(value: Any) -> int:
     if isinstance(value, list) and len(value) == 2 and all(isinstance(one, int) for one in value):
         return max(0, int(value[0]) * 10**9 + int(value[1]))
     if isinstance(value, str):
-        if not value.strip().isdigit():
+        said = said_number(value)
+        if said is None:
             return nanoseconds(value.strip().replace(" UTC", "Z"))
-        value = int(value)
+        value = said
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e20:
         return 0
     scale = next((factor for least, factor in _SCALES if value >= least), 10**9)
