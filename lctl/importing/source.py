@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 import struct
@@ -51,6 +52,8 @@ class Source:
         data, self.damage = unpack(MemoryBytes(data), name) if is_compressed(data[:4]) else (data, "")
         self.name = name
         self.path = path
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what PowerShell's `>` writes
+            data = data.decode("utf-16", "replace").encode()
         self.data = data.removeprefix(_BOM)
         self.broken: list[str] = []
         self.goes_on = False

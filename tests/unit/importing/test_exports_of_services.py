@@ -132,6 +132,13 @@ def test_a_page_of_langfuse_that_is_not_the_last() -> None:
         assert lost(imported({"data": ONE["observations"], "meta": meta})) == MORE
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_file_as_powershell_writes_it(encoding: str) -> None:
+    """`curl ... > trace.json` there is UTF-16, which lctl's own logs may be, too."""
+    found = imported(json.dumps(trace("t", "vier – four"), ensure_ascii=False).encode(encoding))
+    assert (found.form, said(found)[-1]) == ("langfuse", ("assistant", "vier – four"))
+
+
 # -- LangSmith ---------------------------------------------------------------------------------------
 
 
