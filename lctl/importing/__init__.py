@@ -12,10 +12,10 @@ from lctl.errors import NotImportable
 
 if TYPE_CHECKING:
     from lctl.codec import Log
+    from lctl.importing.cleaning import Cleaner
     from lctl.importing.draft import Draft
     from lctl.importing.losses import Loss
     from lctl.importing.source import Source
-    from lctl.importing.writing import Cleaner
 
 
 class Imported(NamedTuple):

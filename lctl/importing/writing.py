@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from lctl.codec import Log, open_log
-from lctl.codec.lines import decode, encode_value
+from lctl.codec.lines import encode_value
 from lctl.events import VERSION
+from lctl.importing.cleaning import Cleaner, cleaned
 from lctl.importing.draft import Call, Draft, Edit, Fact, Failed, Said, ordered
 from lctl.importing.source import Source
 from lctl.importing.subagents import AgentSteps, conversation_of
@@ -16,41 +17,18 @@ from lctl.state.messages import tool_calls_of, tool_results_of
 from lctl.state.moments import elapsed_ms
 
 
-class Cleaner(Protocol):
-    """What takes secrets out: a redactor of `lctl.session`, which stands on a floor above."""
-
-    def suspicion(self, line: bytes, lowered: str, /) -> bool: ...
-
-    def event(self, event: dict[str, Any], /) -> dict[str, Any] | None: ...
-
-    def value(self, value: Any, /) -> Any: ...
-
-
 def log_of(draft: Draft, source: Source, cleaner: Cleaner | None = None) -> Log:
     """The draft's log. The same source gives the same log, byte for byte."""
     digest = hashlib.sha256(source.data).hexdigest()
     lines = _with_facts(draft) if draft.events else events_of(draft)
     if cleaner is not None:
-        lines = _cleaned(lines, cleaner, draft)
+        lines = cleaned(lines, cleaner, draft)
     imported = imported_of(draft, source, digest)
     chain = {
         "id": f"{draft.format}-{digest[:12]}",
         "imported": imported if cleaner is None else cleaner.value(imported),
     }
     return open_log(encode_value({"lctl": VERSION, "chain": chain}) + b"\n" + lines)
-
-
-def _cleaned(lines: bytearray, cleaner: Cleaner, draft: Draft) -> bytearray:
-    """The lines without secrets; events that had one are counted."""
-    clean = bytearray()
-    for seq, line in enumerate(bytes(lines).splitlines(), 1):
-        if cleaner.suspicion(line, line.lower().decode("latin-1")):
-            made = cleaner.event(decode(line))
-            if made is not None:
-                draft.lose("secret: a placeholder stands for it", f"event {seq}")
-                line = encode_value(made)
-        clean += line + b"\n"
-    return clean
 
 
 def imported_of(draft: Draft, source: Source, digest: str) -> dict[str, Any]:
