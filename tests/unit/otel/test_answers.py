@@ -80,10 +80,9 @@ class Receiver(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: Receiver
-
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
+        assert isinstance(self.server, Receiver)
         told = self.server.told
         self.send_response(told.code)
         for name, value in (("content-type", told.kind), ("location", told.location)):
@@ -93,7 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(told.body)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:
         return None
 
 
