@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from math import isfinite
 from operator import index
 from typing import Any, SupportsIndex
 
 import orjson
 
+#: Of the longest number that is believed in a text.
+_DIGITS = 20
 _LONG = re.compile(r"[0-9]{19}").search
 
 
@@ -49,6 +52,24 @@ def whole_number(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST:
         return None
     return int(value) if value == int(value) else None
+
+
+def real(value: object) -> float | None:
+    """A number as a float; None where it is none, not finite, or beyond floats, as a log's may be."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return found if isfinite(found) else None
+
+
+def said_number(value: object) -> int | None:
+    """The whole number that a text says in digits, of no more than a count of nanoseconds has; None of
+    anything else."""
+    said = text(value).strip()
+    return int(said) if said.isascii() and said.isdigit() and len(said) <= _DIGITS else None
 
 
 def whole(value: object) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
 from pathlib import Path
@@ -47,14 +48,20 @@ not is counted and listed. The log is written whole or not at all.
     "--otlp-listen", "address", metavar="HOST:PORT", is_flag=False, flag_value="127.0.0.1:4318",
     help="Instead of FILE, take what is sent here over OTLP/HTTP, until Ctrl-C (127.0.0.1:4318).",
 )  # fmt: skip
+@click.option("--no-redact", is_flag=True, help="Keep keys, tokens and passwords as they are.")
 @click.option("--idle", type=float, metavar="SECONDS", help="With it: until nothing has come for so long.")
 @screened()
 def import_(
-    screen: Screen, file: str | None, form: str, output: str | None, address: str | None, idle: float | None
+    screen: Screen,
+    file: str | None,
+    form: str,
+    output: str | None,
+    address: str | None,
+    no_redact: bool,
+    idle: float | None,
 ) -> None:
     from lctl.cli.target import output as writable
     from lctl.codec import write_log
-    from lctl.importing import load
     from lctl.state.summary import tail_of
 
     if output == "-" and screen.json:
@@ -64,7 +71,7 @@ def import_(
     if address is not None:
         file = _received(address, idle)
     assert file is not None
-    found = load(file, form if address is None else "otlp")
+    found = _imported(file, form if address is None else "otlp", no_redact)
     tail = tail_of(found.log, found.log.chain)
     if output == "-":
         from lctl.cli.converting import print_log
@@ -81,6 +88,17 @@ def import_(
         screen.json_value(_document(found, path))
     else:
         _say(screen, found, file, path)
+
+
+def _imported(file: str, form: str, keeps_secrets: bool) -> Imported:
+    """The log of the file; the same file gives the same one, placeholders for secrets too."""
+    from lctl.importing import convert
+    from lctl.importing.source import Source
+    from lctl.session import Redactor
+
+    source = Source.open(file)
+    cleaner = None if keeps_secrets else Redactor(key=hashlib.sha256(source.data).digest()[:16])
+    return convert(source, form, cleaner)
 
 
 def _received(address: str, idle: float | None) -> str:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lctl.analysis.wording import plain
+from lctl.analysis.wording import compact, plain
 from lctl.cli.options import screened
 from lctl.cli.screen import Column, Piece, Screen
+from lctl.elsewhere import is_elsewhere
 
 if TYPE_CHECKING:
     from lctl.facts.sandbox import Answer
@@ -94,14 +95,24 @@ def _of_fleet(
 
     if at is not None or agent is not None:
         raise UsageError("--at and --as are for one log; in a query over logs use a column (seq, agent, run)")
-    return query_logs(targets, sql, limit=limit, seconds=seconds)
+    from lctl.cli.target import opened
+
+    named = [target if _is_place(target) else opened(target) for target in targets]
+    return query_logs(named, sql, limit=limit, seconds=seconds)
+
+
+def _is_place(target: str) -> bool:
+    """Whether it is a path, a glob or a URL, not the name of a run."""
+    if Path(target).exists() or any(c in target for c in "*?["):
+        return True
+    return "://" in target and not is_elsewhere(target)
 
 
 def _csv(answer: Answer) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(answer.columns)
-    writer.writerows(answer.rows)
+    writer.writerows([_written(value) for value in row] for row in answer.rows)
     return text.getvalue()
 
 
@@ -128,4 +139,12 @@ def _cell(value: object) -> str:
         return f"{value:.6g}"
     if isinstance(value, bytes):
         return f"({len(value)} bytes)"
-    return plain(value)
+    return plain(_written(value))
+
+
+def _written(value: object) -> object:
+    """A value of DuckDB's as text, where JSON has none like it: a time, a span of time, a decimal; lists and
+    structs as JSON."""
+    if isinstance(value, str | int | float | bytes | None):
+        return value
+    return compact(value) if isinstance(value, list | dict) else str(value)

@@ -12,6 +12,7 @@ from lctl.errors import NotImportable
 
 if TYPE_CHECKING:
     from lctl.codec import Log
+    from lctl.importing.cleaning import Cleaner
     from lctl.importing.draft import Draft
     from lctl.importing.losses import Loss
     from lctl.importing.source import Source
@@ -35,8 +36,11 @@ class Imported(NamedTuple):
     lost: list[Loss]
 
 
-def convert(source: Source, form: str = "auto") -> Imported:
+def convert(source: Source, form: str = "auto", cleaner: Cleaner | None = None) -> Imported:
     """The conversations of a source as a log.
+
+    Args:
+        cleaner: takes secrets out; None leaves what the source says as it is.
 
     Raises:
         UsageError: there is no such form.
@@ -55,9 +59,12 @@ def convert(source: Source, form: str = "auto") -> Imported:
         raise NotImportable(f"{source.name}: no message in it could be read as {form}{_reasons(draft)}")
     for place in source.broken:
         draft.lose("line that is no JSON object (cut short?)", place)
+    if source.goes_on:
+        draft.lose("pages after the last one in the file", "has_more")
     if source.damage:
         draft.lose(source.damage)
-    return Imported(form, shown, log_of(draft, source), len(draft), draft.losses.all())
+    log = log_of(draft, source, cleaner)  # first: what it takes out is counted
+    return Imported(form, shown, log, len(draft), draft.losses.all())
 
 
 def _reasons(draft: Draft) -> str:

@@ -1,4 +1,5 @@
-"""Logs of Braintrust: rows of its API (`{"events": [...]}`, or a row each) as its SDK writes them.
+"""Logs of Braintrust: rows of its API (`{"events": [...]}`, `{"data": [...]}` of a query, or a row each) as
+its SDK writes them.
 
 A row is a span: a step, one of type `llm` a model call, one of type `tool` a tool's run.
 """
@@ -10,15 +11,29 @@ from typing import Any
 from lctl.errors import NotImportable
 from lctl.importing import otlp
 from lctl.importing.draft import Draft
+from lctl.importing.pages import listed
 from lctl.importing.requests import messages_in
 from lctl.importing.source import Source
 from lctl.importing.spans import time_of
 from lctl.importing.values import as_json, dicts, items, mapping, text, without
 from lctl.spans import conventions as names
+from lctl.spans.messages import value_of
 from lctl.spans.span import Span
 
 #: Type of a span -> a step's kind, as OpenInference names it; others are steps of a chain.
 _KINDS = {"llm": "llm", "tool": "tool", "score": "evaluator"}
+#: What is an object, and text of JSON where a query's result or an export to a bucket was made a table.
+_OBJECTS = (
+    "span_attributes",
+    "span_parents",
+    "metrics",
+    "metadata",
+    "scores",
+    "tags",
+    "input",
+    "output",
+    "error",
+)
 _COUNTS = {
     names.INPUT_TOKENS: "prompt_tokens",
     names.OUTPUT_TOKENS: "completion_tokens",
@@ -40,7 +55,7 @@ def sees(source: Source) -> str:
 
 
 def read(source: Source, draft: Draft) -> None:
-    rows = [row for row in _rows(source) if "span_attributes" in row]
+    rows = [_told(row) for row in _rows(source) if "span_attributes" in row]
     if not rows:
         raise NotImportable(f"{source.name}: no rows with span_attributes, as Braintrust's logs have")
     spans = []
@@ -50,13 +65,19 @@ def read(source: Source, draft: Draft) -> None:
         if not _is_item(row):
             spans.append(_span(row))
     otlp.fill(sorted(spans, key=lambda span: (span.start_ns, -span.end_ns)), draft, source.name)
-    if text(mapping(source.document).get("cursor")):
+    if source.rows and text(source.rows[-1].value.get("cursor")):
         draft.lose("pages after the last one in the file", "cursor")
 
 
 def _rows(source: Source) -> list[dict[str, Any]]:
-    whole = mapping(source.document)
-    return dicts(whole.get("events")) or [row.value for row in source.rows]
+    return listed(source, "events", "data")
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """The row, whose objects are text where it stood in a table."""
+    if not isinstance(row.get("span_attributes"), str):
+        return row
+    return {key: value_of(one) if key in _OBJECTS else one for key, one in row.items()}
 
 
 def _is_item(row: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from lctl.errors import NotImportable
 from lctl.importing.draft import Call, Draft
 from lctl.importing.source import Row, Source
-from lctl.importing.values import function_call, items, mapping, role_of, text, without
+from lctl.importing.values import function_call, items, mapping, real, role_of, text, without
 
 _FILE = "conversations.json"
 
@@ -75,7 +75,8 @@ def _inserted(nodes: dict[str, dict[str, Any]]) -> list[str]:
     last = 0.0
     keys: dict[str, float] = {}
     for id, at in times.items():
-        last = float(at) if isinstance(at, int | float) else last
+        said = real(at)
+        last = last if said is None else said
         keys[id] = last
     return sorted(nodes, key=lambda id: keys[id])
 

@@ -127,7 +127,7 @@ def _without_thoughts(message: dict[str, Any]) -> dict[str, Any]:
             if part.get("type") == "tool_use"
         ]
         content = beside_calls(content) if calls else content
-        parts = [part for part in content if mapping(part).get("type") not in _THOUGHTS]
+        parts = [part for part in content if text(mapping(part).get("type")) not in _THOUGHTS]
         is_text = all(mapping(part).get("type") == "text" for part in parts)
         content = "".join(str(part.get("text") or "") for part in parts) if is_text else parts
     return {**without(message, "reasoning", "content"), "content": content or None, "tool_calls": calls}

@@ -1,5 +1,5 @@
-"""Exports of Langfuse: a trace and its observations, or a list of observations as its API gives them; and the
-spans that its SDK writes.
+"""Exports of Langfuse: traces and their observations, lists of observations as its API gives them or as they
+lie in a bucket; and the spans that its SDK writes.
 
 Each observation is a step, a generation is a model call, a tool's run a tool call. A call's input is found
 again among the messages before it, so that calls of one conversation are one path.
@@ -7,6 +7,7 @@ again among the messages before it, so that calls of one conversation are one pa
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -38,34 +39,40 @@ _ATTRIBUTES = {
     "promptName": "prompt.name", "promptVersion": "prompt.version",
 }  # fmt: skip
 _FINISH_REASON = f"{_OBSERVATION}metadata.finish_reason"
+#: What a trace says that is told elsewhere in the log, or as much as the log itself.
+_NOT_ABOUT = ("input", "output", "observations", "metadata", "scores", "data", "meta")
+_SNAKE = re.compile(r"_([a-z])")
 
 
 def sees(source: Source) -> str:
-    found = _observations(source)
+    _, found = _parts(source)
     return "a trace with observations" if found and "type" in found[0] and "traceId" in found[0] else ""
 
 
 def read(source: Source, draft: Draft) -> None:
-    observations = _observations(source)
+    traces, observations = _parts(source)
     if not observations:
-        raise NotImportable(f"{source.name}: no observations, as an export of Langfuse has")
-    whole = mapping(source.document)
-    trace = mapping(whole.get("trace")) or whole
-    draft.agent = text(trace.get("name")) or "langfuse"
-    draft.about["trace"] = without(
-        trace, "input", "output", "observations", "metadata", "scores", "data", "meta"
-    )
+        raise NotImportable(
+            f"{source.name}: no observations, as an export of Langfuse has; a list of traces names them only"
+        )
+    if len(traces) == 1:
+        draft.agent = text(traces[0].get("name")) or "langfuse"
+        draft.about["trace"] = without(traces[0], *_NOT_ABOUT)
+    else:
+        draft.agent = "langfuse"
+        draft.about["traces"] = [without(trace, *_NOT_ABOUT) for trace in traces[:20]] or None
     spans = []
     for one in observations:
         if one.get("type") == "EVENT":
             draft.lose("event observation: a moment, no work", text(one.get("name")))
         else:
             spans.append(_span(one, draft))
-    otlp.fill(sorted(spans, key=lambda span: (span.start_ns, span.end_ns)), draft, source.name)
-    _scores(dicts(trace.get("scores")), draft)
+    spans.sort(key=lambda span: (span.start_ns, span.end_ns))
+    gave = otlp.fill(spans, draft, source.name)
+    _scores(traces, gave, {span.span_id: span.trace_id for span in spans}, draft)
     pages = _pages(source)
-    if pages and mapping(pages[-1].get("meta")).get("cursor"):
-        draft.lose("pages after the last one in the file", "meta.cursor")
+    if pages and _goes_on(mapping(pages[-1].get("meta"))):
+        draft.lose("pages after the last one in the file", "meta")
 
 
 def is_traced(span: Span) -> bool:
@@ -94,17 +101,39 @@ def of_trace(span: Span, draft: Draft) -> list[Span]:
     return [replace(span, attributes={**rest, **made.attributes}, error=span.error or made.error)]
 
 
-def _observations(source: Source) -> list[dict[str, Any]]:
-    whole = mapping(source.document)
-    nested = dicts(whole.get("observations")) or dicts(mapping(whole.get("trace")).get("observations"))
-    listed = nested or [one for page in _pages(source) for one in dicts(page.get("data"))]
-    return listed or [row.value for row in source.rows if "traceId" in row.value and "startTime" in row.value]
+def _parts(source: Source) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """(traces, observations): a trace each, pages of either, or a row for each."""
+    rows = [one for page in _pages(source) for one in dicts(page.get("data"))]
+    traces: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
+    for row in rows or [row.value for row in source.rows]:
+        trace = mapping(row.get("trace")) or row
+        inner = dicts(row.get("observations")) or dicts(trace.get("observations"))
+        if inner:
+            traces.append(trace)
+            found += inner
+        elif rows or {"traceId", "startTime"} <= row.keys():
+            found.append(row)
+        elif {"trace_id", "start_time", "parent_observation_id"} <= row.keys():
+            found.append(_camel(row))
+    return traces, found
 
 
 def _pages(source: Source) -> list[dict[str, Any]]:
     """Pages of its API: one, or several in a list or a line each."""
     whole = mapping(source.document)
     return [whole] if whole.get("data") else [row.value for row in source.rows if "data" in row.value]
+
+
+def _goes_on(meta: dict[str, Any]) -> bool:
+    """Whether there are pages after this one, as either version of its API says."""
+    page, pages = meta.get("page"), meta.get("totalPages")
+    return bool(meta.get("cursor")) or (isinstance(page, int) and isinstance(pages, int) and page < pages)
+
+
+def _camel(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a bucket or of its database, by the names of its API."""
+    return {_SNAKE.sub(lambda match: match[1].upper(), key): value for key, value in row.items()}
 
 
 def _span(one: dict[str, Any], draft: Draft) -> Span:
@@ -190,15 +219,23 @@ def _usage(one: dict[str, Any]) -> dict[str, Any]:
     return mapping(one.get("usageDetails")) or mapping(one.get("usage"))
 
 
-def _scores(scores: list[dict[str, Any]], draft: Draft) -> None:
+def _scores(traces: list[dict[str, Any]], gave: dict[str, str], within: dict[str, str], draft: Draft) -> None:
+    """What was scored: the answer of an observation, or the last one of a trace.
+
+    Args:
+        gave: observation -> the message it gave; `within`: observation -> its trace.
+    """
     last = draft.said[-1].id if draft.said else None
-    for score in scores:
-        value = score.get("value")
-        words = f"{text(score.get('name'))}: {value if value is not None else score.get('stringValue')}"
-        if score.get("comment"):
-            words += f" ({score['comment']})"
-        at = score.get("timestamp")
-        draft.fact(f"score:{score.get('id')}", words, last, value=value, source="langfuse", at=at)
+    of_trace = {within.get(id, ""): message for id, message in gave.items()}
+    for trace in traces:
+        for score in dicts(trace.get("scores")):
+            value = score.get("value")
+            words = f"{text(score.get('name'))}: {value if value is not None else score.get('stringValue')}"
+            if score.get("comment"):
+                words += f" ({score['comment']})"
+            about = gave.get(text(score.get("observationId"))) or of_trace.get(text(trace.get("id"))) or last
+            id, at = f"score:{score.get('id')}", score.get("timestamp")
+            draft.fact(id, words, about, value=value, source="langfuse", at=at)
 
 
 def _output(value: Any) -> Any:

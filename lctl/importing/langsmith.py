@@ -1,4 +1,5 @@
-"""Runs of LangSmith, as its API and SDK give them: a list, JSON Lines, or a run with `child_runs` inside.
+"""Runs of LangSmith, as its API and SDK give them: a list, JSON Lines, or a run with `child_runs` inside; and
+as its bulk export writes them, in Parquet, with what is an object as JSON in a text.
 
 A run is a step, one of type `llm` a model call, one of type `tool` a tool call. Messages are read in the
 forms in which tracing stores them: LangChain's serialized objects, and a provider's own.
@@ -13,6 +14,7 @@ from typing import Any
 from lctl.errors import NotImportable
 from lctl.importing import otlp
 from lctl.importing.draft import Draft
+from lctl.importing.pages import listed
 from lctl.importing.requests import messages_in
 from lctl.importing.source import Source
 from lctl.importing.spans import time_of
@@ -38,6 +40,8 @@ _KIND, _PROMPT, _COMPLETION, _METADATA = (
 _NO_PARAMS = frozenset(
     {"model", "model_name", "_type", "tools", "messages", "input", "system", "instructions", "stream"}
 )
+#: What the bulk export has as text.
+_OBJECTS = ("inputs", "outputs", "extra", "tags", "feedback_stats")
 _TYPES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 
 
@@ -61,16 +65,17 @@ def read(source: Source, draft: Draft) -> None:
             draft.lose("feedback of a run (its statistics are kept beside the step)", text(run.get("id")))
         found.append(_span(run, parent))
     otlp.fill(sorted(found, key=lambda span: (span.start_ns, span.end_ns)), draft, source.name)
+    if source.rows and mapping(source.rows[-1].value.get("cursors")).get("next"):
+        draft.lose("pages after the last one in the file", "cursors.next")
 
 
 def _listed(source: Source) -> list[dict[str, Any]]:
-    whole = mapping(source.document)
-    found = dicts(whole.get("runs")) or [row.value for row in source.rows]
-    return [run for run in found if "run_type" in run]
+    return [run for run in listed(source, "runs") if "run_type" in run]
 
 
 def _flat(run: dict[str, Any], parent: str | None) -> Iterator[tuple[dict[str, Any], str]]:
     """A run and those inside it, each with its parent's id."""
+    run = {key: value_of(value) if key in _OBJECTS else value for key, value in run.items()}
     above = (
         text(run.get("parent_run_id")) or parent or next(iter(reversed(items(run.get("parent_run_ids")))), "")
     )
@@ -229,10 +234,10 @@ def _answers(outputs: dict[str, Any]) -> tuple[list[dict[str, Any]], str, dict[s
         return [one for one in given if one], text(choices[0].get("finish_reason")), usage
     for key in ("message", "output", "messages"):
         held = outputs.get(key)
-        listed = dicts(held) if isinstance(held, list) else [mapping(held)] if isinstance(held, dict) else []
-        found = [message for one in listed if (message := _message(one))]
+        told_of = dicts(held) if isinstance(held, list) else [mapping(held)] if isinstance(held, dict) else []
+        found = [message for one in told_of if (message := _message(one))]
         if found:
-            usage = usage or mapping(fields_of(listed[-1]).get("usage_metadata"))
+            usage = usage or mapping(fields_of(told_of[-1]).get("usage_metadata"))
             return found[-1:], "", usage
     own = _said(_message(outputs)) or _words(outputs.get("output")) or _words(outputs.get("content"))
     return ([own] if own else []), text(outputs.get("stop_reason")), usage

@@ -25,6 +25,8 @@ from lctl.spans.span import Span, nanoseconds
 
 #: Where a row has its answer, and where that is inside of it.
 _ANSWERS = ("response", "response_body", "responseBody", "completion", "result", "output")
+#: Of these, where an API's error may stand.
+_REFUSALS = ("response", "response_body", "responseBody", "result")
 _INSIDE = ("body", "message", "response")
 _REQUESTS = ("request", "request_body", "requestBody", "body", "params", "kwargs", "input")
 #: Keys of a request that are no parameters of the model's work.
@@ -73,7 +75,7 @@ def read(source: Source, draft: Draft) -> None:
             if exchange.answer is not None and not prompt_of(exchange.request):
                 draft.lose("what the model was asked: the file holds the answer alone", row.where)
             waiting.pop(name, None) if isinstance(name, str) else None
-        elif name not in asked:
+        elif text(name) not in asked:
             draft.lose("row without an answer of a model's API", row.where)
     if not found:
         raise NotImportable(f"{source.name}: no answers of a model's API")
@@ -103,7 +105,8 @@ def _holds_answer(value: dict[str, Any]) -> bool:
     messages, too."""
     if dicts(value.get("input")) and answer_of(value):
         return False
-    is_call = "custom_id" in value or bool(value.get("request")) or bool(text(value.get("error_str")))
+    asked = any(value.get(key) for key in ("request", "request_body", "requestBody"))
+    is_call = "custom_id" in value or asked or bool(text(value.get("error_str")))
     return _answer(value) is not None or (is_call and bool(_error(value)))
 
 
@@ -119,12 +122,13 @@ def _answer(value: dict[str, Any]) -> Answer | None:
 
 def _error(value: dict[str, Any]) -> dict[str, Any]:
     """What a call failed with: `type` and `message`; {} where it did not."""
-    held = mapping(value.get("response")) or mapping(value.get("result"))
-    ended = text(held.get("type"))  # of Anthropic's batches
+    answers = [held for key in _REFUSALS if (held := mapping(value_of(value.get(key))))]
+    ended = text(answers[0].get("type")) if answers else ""  # of Anthropic's batches
     if text(value.get("error_str")):  # of LiteLLM
         kind = text(mapping(value.get("error_information")).get("error_class"))
         return {"type": kind, "message": value["error_str"]}
-    for one in (value.get("error"), mapping(held.get("body")).get("error"), held.get("error")):
+    inside = [one for held in answers for one in (mapping(held.get("body")).get("error"), held.get("error"))]
+    for one in (value.get("error"), *inside):
         inner = mapping(mapping(one).get("error")) or mapping(one)
         if inner or (isinstance(one, str) and one):
             kind = text(inner.get("type")) or text(inner.get("code")) or ended

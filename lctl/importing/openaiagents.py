@@ -98,7 +98,7 @@ def _error(error: Any) -> str:
     told = mapping(error)
     if not told:
         return text(error)
-    if told.get("message") in _PASSED and text(mapping(told.get("data")).get("error")):
+    if text(told.get("message")) in _PASSED and text(mapping(told.get("data")).get("error")):
         return text(told["data"]["error"])
     about = without(told, "message").get("data")
     words = text(told.get("message")) or "error"

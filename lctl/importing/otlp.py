@@ -15,7 +15,7 @@ from lctl.importing.draft import Draft
 from lctl.importing.logrecords import LogRecords
 from lctl.importing.source import Row, Source
 from lctl.importing.spanforest import SpanForest
-from lctl.importing.spans import is_binary, is_of_model, spans
+from lctl.importing.spans import as_otlp, is_binary, is_of_model, spans
 from lctl.importing.values import text
 from lctl.spans import conventions as names
 from lctl.spans.span import Span
@@ -29,7 +29,7 @@ def sees_at_once(source: Source) -> str:
 def sees(source: Source) -> str:
     if is_binary(source):
         return "OTLP spans in protobuf" if spans(source) else ""
-    if any("resourceSpans" in row.value for row in source.rows):
+    if any("resourceSpans" in as_otlp(row.value) for row in source.rows):
         return "OTLP spans (resourceSpans)"
     return "spans with attributes of model calls" if any(map(is_of_model, spans(source))) else ""
 
@@ -46,6 +46,7 @@ def read(source: Source, draft: Draft) -> None:
 def _rows(source: Source, draft: Draft, records: LogRecords) -> Iterator[Row]:
     """The objects of the file. What is no trace and no record of one is counted."""
     for row in source.taken():
+        row = row._replace(value=as_otlp(row.value))
         records.take(row.value, row.where)
         if "resourceMetrics" in row.value:
             draft.lose("metrics of OpenTelemetry", row.where)
@@ -63,8 +64,8 @@ def _told(span: Span, draft: Draft) -> list[Span]:
     return langfuse.of_trace(span, draft) if langfuse.is_traced(span) else [span]
 
 
-def fill(found: Sequence[Span], draft: Draft, name: str) -> None:
-    """Fill the draft from spans.
+def fill(found: Sequence[Span], draft: Draft, name: str) -> dict[str, str]:
+    """Fill the draft from spans; by the id of each that is a model call, the last message it gave.
 
     Raises:
         NotImportable: none of them is of a model, a tool or an agent.
@@ -79,7 +80,7 @@ def fill(found: Sequence[Span], draft: Draft, name: str) -> None:
             "model span inside another of the same call: counted once", f"span {forest.spans[n].span_id}"
         )
     _describe(forest, draft)
-    spanlog.SpanLog(forest, draft).write()
+    return spanlog.write(forest, draft)
 
 
 def _describe(forest: SpanForest, draft: Draft) -> None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from lctl.errors import NotImportable
 from lctl.importing import otlp
 from lctl.importing.draft import Draft
+from lctl.importing.pages import listed
 from lctl.importing.source import Source
-from lctl.importing.spans import plain_span, wire_span
-from lctl.importing.values import dicts, mapping, text
+from lctl.importing.spans import camel, plain_span, wire_span
+from lctl.importing.values import mapping, text
 from lctl.spans.messages import value_of
 from lctl.spans.span import Span
-
-_SNAKE = re.compile(r"_([a-z])")
 
 
 def sees(source: Source) -> str:
@@ -34,7 +32,7 @@ def read(source: Source, draft: Draft) -> None:
     rows = _rows(source)
     if not rows:
         raise NotImportable(f"{source.name}: no spans, as Phoenix exports them")
-    if mapping(source.document).get("next_cursor"):
+    if source.rows and source.rows[-1].value.get("next_cursor"):
         draft.lose("further pages: the export was asked for in pages, and this is one")
     for row in rows:
         for key in ("annotations", "evaluations", "notes"):
@@ -45,12 +43,21 @@ def read(source: Source, draft: Draft) -> None:
 
 
 def _rows(source: Source) -> list[dict[str, Any]]:
-    return dicts(mapping(source.document).get("data")) or [row.value for row in source.rows]
+    return [row for one in listed(source, "data") for row in _of_columns(one)]
+
+
+def _of_columns(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a data frame that was written column by column, as pandas does unless told otherwise; any
+    other row alone."""
+    ids = row.get("context.span_id")
+    if not isinstance(ids, dict):
+        return [row]
+    return [{key: mapping(column).get(n) for key, column in row.items()} for n in ids]
 
 
 def _span(row: dict[str, Any]) -> Span:
     if "start_time_unix_nano" in row:
-        return wire_span(_camel(row), "", {})
+        return wire_span(camel(row), "", {})
     if "context.span_id" in row:
         row = _of_frame(row)
     span = plain_span(row)
@@ -88,14 +95,3 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield from _flat(one, f"{name}.{n}")
     else:
         yield name, value
-
-
-def _camel(value: Any) -> Any:
-    """Keys of OTLP as its JSON form spells them; what is null is not there."""
-    if isinstance(value, dict):
-        return {
-            _SNAKE.sub(lambda match: match[1].upper(), key): _camel(one)
-            for key, one in value.items()
-            if one is not None
-        }
-    return [_camel(one) for one in value] if isinstance(value, list) else value

@@ -8,16 +8,20 @@ does not complain. Each request is written to a spool file as it comes: if the r
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 from lctl.codec.lines import decode, encode_value
 from lctl.errors import LctlError, RecordingError, UsageError
 from lctl.importing.logrecords import name_of, records_in
+from lctl.importing.spans import as_otlp
+from lctl.importing.values import dicts
 from lctl.spans.otlp import from_binary
 
 #: Most bytes of one request, as it comes and unpacked.
@@ -58,7 +62,7 @@ class Receiver:
             reason = (error.strerror or str(error)).lower()
             raise RecordingError(f"{address}: cannot be listened on ({reason})") from None
         try:
-            self._file = spool.open("ab")
+            self._file = _for_its_owner(spool)
         except OSError as error:
             self._server.server_close()
             raise RecordingError(
@@ -86,9 +90,9 @@ class Receiver:
             self.requests[kind] += 1
             if kind == "spans":
                 self.spans += sum(
-                    len(scope.get("spans") or ())
-                    for one in request.get("resourceSpans") or ()
-                    for scope in one.get("scopeSpans") or ()
+                    len(dicts(scope.get("spans")))
+                    for one in dicts(request.get("resourceSpans"))
+                    for scope in dicts(one.get("scopeSpans"))
                 )
             if kind == "spans" or any(name_of(one).startswith("gen_ai.") for one in records_in(request)):
                 self._file.write(encode_value(request) + b"\n")
@@ -109,9 +113,19 @@ class Receiver:
         self.close()
 
 
+def _for_its_owner(path: Path) -> BinaryIO:
+    """What exporters send has what they know, secrets too, until the log is made of it."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """An exporter that has gone is no failure here."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -132,7 +146,11 @@ class _Handler(BaseHTTPRequestHandler):
         except (ValueError, zlib.error, LctlError) as error:
             self._answer(400, str(error).encode(), "text/plain")
             return
-        self.receiver.take(kind, request)
+        try:
+            self.receiver.take(kind, as_otlp(request))
+        except OSError as error:  # a full disk: it is to be sent again
+            self._answer(503, f"cannot be kept ({error.strerror or error})".encode(), "text/plain")
+            return
         self._answer(200, *((b"", "application/x-protobuf") if binary else (b"{}", "application/json")))
 
     def _request(self, kind: str, body: bytes, binary: bool) -> Any:
@@ -150,16 +168,38 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> bytes:
         length = self.headers.get("Content-Length", "")
-        if not length.isdigit() or int(length) > _LARGEST:
+        if "chunked" in self.headers.get("Transfer-Encoding", "").lower():  # as exporters of Node.js send
+            self.close_connection = True
+            data = self._chunks()
+            self.close_connection = False
+        elif not length.isdigit() or int(length) > _LARGEST:
             self.close_connection = True
             raise ValueError("a request says its length, which is below 64 MiB")
-        data = self.rfile.read(int(length))
+        else:
+            data = self.rfile.read(int(length))
         if self.headers.get("Content-Encoding", "identity") in ("gzip", "deflate"):
             unpacking = zlib.decompressobj(47)  # either of both
             data = unpacking.decompress(data, _LARGEST)
             if unpacking.unconsumed_tail:
                 raise ValueError("unpacked, a request is below 64 MiB")
         return data
+
+    def _chunks(self) -> bytes:
+        """A body that comes in pieces, each behind its length."""
+        data = bytearray()
+        while True:
+            said = self.rfile.readline(1024).partition(b";")[0].strip()
+            size = int(said, 16)
+            if size < 0 or len(data) + size > _LARGEST:
+                raise ValueError("a request is below 64 MiB")
+            if not size:
+                break
+            data += self.rfile.read(size)
+            if self.rfile.readline(3).strip():
+                raise ValueError("a chunk is not as long as it says")
+        while self.rfile.readline(65537).strip():  # what stands behind it
+            pass
+        return bytes(data)
 
     def _answer(self, status: int, body: bytes, type: str = "text/plain") -> None:
         self.send_response(status)

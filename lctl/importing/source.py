@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 import struct
@@ -18,6 +19,7 @@ from lctl.codec.compression import is_compressed, unpack
 from lctl.codec.lines import decode
 from lctl.errors import LogError, LogNotFound, NotALog, NotImportable
 from lctl.importing import tables
+from lctl.importing.pages import stored_calls
 
 _BOM = b"\xef\xbb\xbf"
 _ZIP = b"PK\x03\x04"
@@ -42,6 +44,7 @@ class Source:
         path: None for standard input.
         name: for messages to people.
         broken: places of lines that are no JSON (a torn last line).
+        goes_on: it is a page, after which there are others.
         damage: what is wrong with the compressed file it was, "" when nothing is.
     """
 
@@ -49,8 +52,11 @@ class Source:
         data, self.damage = unpack(MemoryBytes(data), name) if is_compressed(data[:4]) else (data, "")
         self.name = name
         self.path = path
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what PowerShell's `>` writes
+            data = data.decode("utf-16", "replace").encode()
         self.data = data.removeprefix(_BOM)
         self.broken: list[str] = []
+        self.goes_on = False
 
     @classmethod
     def open(cls, name: str) -> Source:
@@ -78,7 +84,7 @@ class Source:
         if head[:1] not in (b"{", b"[") or self._first_line_stands_alone():
             return None
         try:
-            return decode(self.data)
+            return self._of_page(decode(self.data))
         except ValueError:
             return None
 
@@ -153,9 +159,17 @@ class Source:
             except ValueError:
                 value = None
             if isinstance(value, dict):
-                yield Row(f"line {n}", value)
+                told = self._of_page(value)
+                yield from (Row(f"line {n}", one) for one in (told if isinstance(told, list) else [value]))
             else:
                 self.broken.append(f"line {n}")
+
+    def _of_page(self, value: Any) -> Any:
+        """The answers in a page of those that OpenAI stored; any other value as it is."""
+        held = stored_calls(value)
+        if held:
+            self.goes_on = value.get("has_more") is True
+        return held or value
 
     @cached_property
     def entries(self) -> dict[str, int]:

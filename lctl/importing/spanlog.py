@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lctl.conversation.calls import tools_hash
@@ -35,16 +35,23 @@ _TOLD = (names.EXCEPTION, names.FIRST_EVENT)
 _BROKEN = {"error": "error", "aborted": "aborted", "cancelled": "aborted"}
 
 
-def write(spans: Sequence[Span], draft: Draft) -> None:
-    """Fill the draft with the events of these spans."""
-    SpanLog(SpanForest(spans), draft).write()
+def write(forest: SpanForest, draft: Draft) -> dict[str, str]:
+    """Fill the draft with the events of these spans; span of a model call -> the last message it gave."""
+    log = SpanLog(forest, draft)
+    log.write()
+    return log.gave
 
 
 class SpanLog(EventList):
-    """The events of spans, being written."""
+    """The events of spans, being written.
+
+    Attributes:
+        gave: id of a model's span -> the last message it gave.
+    """
 
     def __init__(self, forest: SpanForest, draft: Draft) -> None:
         super().__init__("" if forest.is_ours else draft.agent)
+        self.gave: dict[str, str] = {}
         self._forest = forest
         self._draft = draft
         unseen = any(mark.name == "lctl.message" for span in forest.spans for mark in span.marks)
@@ -210,6 +217,8 @@ class SpanLog(EventList):
         for said in self._draft.said[before:]:
             self.add_message(said, step)
             self._unlooked += self.ask(said)
+        if ids:
+            self.gave[span.span_id] = ids[-1]
         if ids and call.response_id:
             self._responses[call.response_id] = ids[-1]
         reasons = value_of(span.attributes.get(names.FINISH_REASONS))
@@ -251,6 +260,8 @@ class SpanLog(EventList):
         if span.attributes.get(names.DERIVED) is True:
             data["derived"] = True
         data |= mapping(value_of(span.attributes.get(names.START_MORE)))
+        if data.get("duration_ms", 0) is None:  # a log need not say
+            del data["duration_ms"]
         self.add("tool_call", timestamp_of(span.end_ns), self._forest.agent(n), data, self._above(n))
 
     def _call_asked(self, data: Mapping[str, Any]) -> dict[str, str]:

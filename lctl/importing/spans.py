@@ -3,12 +3,13 @@ alone. They become `lctl.spans.Span` values; times that are not there are 0."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lctl.errors import NotImportable
 from lctl.importing.source import Row, Source
-from lctl.importing.values import dicts, items, mapping, text
+from lctl.importing.values import dicts, items, mapping, said_number, text
 from lctl.spans.otlp import from_binary
 from lctl.spans.span import Link, Mark, Span, nanoseconds
 
@@ -19,6 +20,7 @@ MARKS = (
     "lctl.",
 )  # fmt: skip
 #: Numbers from here on are nanoseconds, microseconds, milliseconds since the epoch; below, seconds.
+_SNAKE = re.compile(r"_([a-z])")
 _SCALES = ((10**17, 1), (10**14, 10**3), (10**11, 10**6))
 
 
@@ -57,18 +59,43 @@ def is_of_model(span: Span) -> bool:
 
 
 def _of(value: dict[str, Any]) -> Iterator[Span]:
-    resources = dicts(value.get("resourceSpans")) or dicts(value.get("resource_spans"))
-    if resources:
-        for resource in resources:
+    value = as_otlp(value)
+    if dicts(value.get("resourceSpans")):
+        for resource in dicts(value["resourceSpans"]):
             about = attributes_of(mapping(resource.get("resource")).get("attributes"))
-            for scope in dicts(resource.get("scopeSpans")) or dicts(resource.get("scope_spans")):
-                name = text(mapping(scope.get("scope")).get("name"))
+            for scope in dicts(resource.get("scopeSpans")) or dicts(
+                resource.get("instrumentationLibrarySpans")
+            ):
+                name = text(mapping(scope.get("scope") or scope.get("instrumentationLibrary")).get("name"))
                 for span in dicts(scope.get("spans")):
                     yield wire_span(span, name, about)
     elif isinstance(value.get("attributes"), dict):
         yield plain_span(value)
     elif any(str(key).startswith(("gen_ai.", "llm.")) for key in value):
         yield Span("", "", "", "", 0, 0, value, scope="")
+
+
+def as_otlp(value: dict[str, Any]) -> dict[str, Any]:
+    """OTLP by its JSON's own names: of one with protobuf's, of Tempo's (`batches`, or in `trace`); any other
+    object as it is."""
+    inner = mapping(value.get("trace"))
+    value = inner if not inner.keys().isdisjoint(("resourceSpans", "resource_spans", "batches")) else value
+    if any(key in value for key in ("resource_spans", "resource_logs", "resource_metrics")):
+        return mapping(camel(value))
+    batches = dicts(value.get("batches"))
+    is_tempo = bool(batches) and all("resource" in one for one in batches)
+    return {"resourceSpans": batches} if is_tempo and "resourceSpans" not in value else value
+
+
+def camel(value: Any) -> Any:
+    """Keys of OTLP as its JSON form spells them; what is null is not there."""
+    if isinstance(value, dict):
+        return {
+            _SNAKE.sub(lambda match: match[1].upper(), key): camel(one)
+            for key, one in value.items()
+            if one is not None
+        }
+    return [camel(one) for one in value] if isinstance(value, list) else value
 
 
 def wire_span(span: dict[str, Any], scope: str, resource: dict[str, Any]) -> Span:
@@ -171,9 +198,10 @@ def time_of(value: Any) -> int:
     if isinstance(value, list) and len(value) == 2 and all(isinstance(one, int) for one in value):
         return max(0, int(value[0]) * 10**9 + int(value[1]))
     if isinstance(value, str):
-        if not value.strip().isdigit():
+        said = said_number(value)
+        if said is None:
             return nanoseconds(value.strip().replace(" UTC", "Z"))
-        value = int(value)
+        value = said
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e20:
         return 0
     scale = next((factor for least, factor in _SCALES if value >= least), 10**9)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from lctl.state.moments import moment
+from lctl.values import real
 
 #: Numbers from here on are milliseconds, microseconds, nanoseconds since the epoch; below, seconds.
 _SCALES = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
@@ -25,9 +26,8 @@ def _moment(value: object) -> datetime | None:
     if isinstance(value, str):
         text = value.strip()
         return moment(text) or (_of_number(float(text)) if _is_number(text) else None)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _of_number(float(value))
-    return None
+    number = real(value)
+    return None if number is None else _of_number(number)
 
 
 def _of_number(number: float) -> datetime | None:
@@ -41,4 +41,4 @@ def _of_number(number: float) -> datetime | None:
 
 
 def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdigit() and len(text) >= 9
+    return text.isascii() and text.replace(".", "", 1).isdigit() and 9 <= len(text) <= 40

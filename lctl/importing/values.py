@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from lctl.spans.values import as_json, dicts, function_call, items, mapping, text, tokens, whole
+from lctl.spans.values import (
+    as_json,
+    dicts,
+    function_call,
+    items,
+    mapping,
+    real,
+    said_number,
+    text,
+    tokens,
+    whole,
+)
 
 __all__ = [
     "as_json",
@@ -12,7 +23,9 @@ __all__ = [
     "function_call",
     "items",
     "mapping",
+    "real",
     "role_of",
+    "said_number",
     "text",
     "tokens",
     "whole",

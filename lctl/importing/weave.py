@@ -12,9 +12,10 @@ from lctl.importing import otlp
 from lctl.importing.answers import answer_of
 from lctl.importing.draft import Draft
 from lctl.importing.modelcalls import prompt_of, told
+from lctl.importing.pages import listed
 from lctl.importing.source import Source
 from lctl.importing.spans import time_of
-from lctl.importing.values import dicts, mapping, text, without
+from lctl.importing.values import mapping, text, without
 from lctl.spans import conventions as names
 from lctl.spans.span import Span
 
@@ -26,21 +27,16 @@ _NO_REQUEST = ("self", "extra_headers", "extra_query", "extra_body", "timeout")
 
 
 def sees(source: Source) -> str:
-    first = next(iter(_calls(source)), {})
+    first = next(iter(listed(source, "calls")), {})
     return "calls with op_name and trace_id" if {"op_name", "trace_id", "inputs"} <= first.keys() else ""
 
 
 def read(source: Source, draft: Draft) -> None:
-    calls = [call for call in _calls(source) if "op_name" in call]
+    calls = [call for call in listed(source, "calls") if "op_name" in call]
     if not calls:
         raise NotImportable(f"{source.name}: no calls with op_name, as Weave has them")
     spans = [_span(call) for call in calls]
     otlp.fill(sorted(spans, key=lambda span: (span.start_ns, -span.end_ns)), draft, source.name)
-
-
-def _calls(source: Source) -> list[dict[str, Any]]:
-    whole = mapping(source.document)
-    return dicts(whole.get("calls")) or [row.value for row in source.rows]
 
 
 def _name(op: str) -> str:

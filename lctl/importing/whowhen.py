@@ -7,7 +7,7 @@ from typing import Any
 from lctl.errors import NotImportable
 from lctl.importing.draft import Call, Draft
 from lctl.importing.source import Source
-from lctl.importing.values import dicts, mapping, role_of, text, without
+from lctl.importing.values import dicts, mapping, role_of, said_number, text, without
 
 #: Roles that name no agent.
 _PLAIN = frozenset({"user", "assistant", "system", "human"})
@@ -30,7 +30,8 @@ def read(source: Source, draft: Draft) -> None:
         parent = _message(draft, n, own, parent, prompts)
     draft.lose("time, model and tokens of each message: the log has none", count=len(history))
     step = text(whole.get("mistake_step"))
-    if step.isdigit() and int(step) < len(history):
+    number = said_number(step)
+    if number is not None and number < len(history):
         agent, reason = text(whole.get("mistake_agent")), text(whole.get("mistake_reason"))
         draft.fact("mistake", f"the mistake of {agent}: {reason}", f"m{step}", source="who-and-when")
     else:

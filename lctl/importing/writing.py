@@ -9,6 +9,7 @@ from typing import Any
 from lctl.codec import Log, open_log
 from lctl.codec.lines import encode_value
 from lctl.events import VERSION
+from lctl.importing.cleaning import Cleaner, cleaned
 from lctl.importing.draft import Call, Draft, Edit, Fact, Failed, Said, ordered
 from lctl.importing.source import Source
 from lctl.importing.subagents import AgentSteps, conversation_of
@@ -16,11 +17,17 @@ from lctl.state.messages import tool_calls_of, tool_results_of
 from lctl.state.moments import elapsed_ms
 
 
-def log_of(draft: Draft, source: Source) -> Log:
+def log_of(draft: Draft, source: Source, cleaner: Cleaner | None = None) -> Log:
     """The draft's log. The same source gives the same log, byte for byte."""
     digest = hashlib.sha256(source.data).hexdigest()
-    chain = {"id": f"{draft.format}-{digest[:12]}", "imported": imported_of(draft, source, digest)}
     lines = _with_facts(draft) if draft.events else events_of(draft)
+    if cleaner is not None:
+        lines = cleaned(lines, cleaner, draft)
+    imported = imported_of(draft, source, digest)
+    chain = {
+        "id": f"{draft.format}-{digest[:12]}",
+        "imported": imported if cleaner is None else cleaner.value(imported),
+    }
     return open_log(encode_value({"lctl": VERSION, "chain": chain}) + b"\n" + lines)
 
 

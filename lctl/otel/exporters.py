@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 from lctl.errors import LctlError, MissingExtra
+from lctl.otel.answers import Answers
 from lctl.otel.quiet import Quiet
 
 Signal = Literal["trace", "metric", "log"]
@@ -60,7 +61,8 @@ def exporter_of(
             raise MissingExtra("sending OTLP", "otel") from None
         raise LctlError(f"OTLP by {wanted} needs: pip install {protocol.package}") from None
     endpoint = base if base is None or not protocol.by_path else f"{base}/v1/{path}"
-    return Quiet(make(endpoint=endpoint, headers=headers), tells=tells)
+    answers = Answers(make)
+    return Quiet(make(endpoint=endpoint, headers=headers, **answers.options), answers, tells=tells)
 
 
 def _wanted(signal: str) -> tuple[str, _Protocol]:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from lctl.notices import tell
+from lctl.otel.answers import Answers
 
 
 class Quiet:
@@ -20,13 +21,15 @@ class Quiet:
     and what it sends to requests of a size that receivers take.
 
     Attributes:
-        reason: what it logged last.
+        answer: what was answered last that is no success; "" where it was one, or nobody answered.
+        reason: what it logged first of what it did last; later words say only that it gave up.
     """
 
-    def __init__(self, exporter: Any, *, tells: bool = True) -> None:
+    def __init__(self, exporter: Any, answers: Answers | None = None, *, tells: bool = True) -> None:
         self._exporter = exporter
+        self._answers = answers
         self._tells = tells
-        self.reason = ""
+        self.answer = self.reason = ""
         for cls in type(exporter).__mro__:  # that of gRPC logs by its base
             _listen(cls.__module__)
 
@@ -34,7 +37,7 @@ class Quiet:
         with self.at_work():
             if args and isinstance(args[0], list | tuple):
                 return self._in_parts(list(args[0]))
-            return self._exporter.export(*args, **kwargs)
+            return self._sent(*args, **kwargs)
 
     @contextmanager
     def at_work(self, *modules: str) -> Iterator[None]:
@@ -55,18 +58,33 @@ class Quiet:
         for n, item in enumerate(items):
             heavy = _weight(item)
             if n > start and size + heavy > _LARGEST:
-                sent = self._exporter.export(items[start:n])
+                sent = self._sent(items[start:n])
                 if sent.value:  # the first member of the result's enumeration is success
                     return sent
                 start, size = n, 0
             size += heavy
-        return self._exporter.export(items[start:])
+        return self._sent(items[start:])
+
+    def _sent(self, *args: Any, **kwargs: Any) -> Any:
+        """What became of it: not a success that the answer belies."""
+        self.reason = ""
+        if self._answers is None:
+            return self._exporter.export(*args, **kwargs)
+        self._answers.forget()
+        result = self._exporter.export(*args, **kwargs)
+        self.answer = self._answers.trouble()
+        if not self.answer or result.value:  # the first member of the enumeration is success
+            return result
+        if self._tells:
+            say(self.answer)
+        return type(result).FAILURE
 
     def heard(self, record: logging.LogRecord) -> None:
         if record.levelno >= logging.WARNING:
-            self.reason = record.getMessage()[:300]
+            said = record.getMessage()[:300]
+            self.reason = self.reason or said
             if self._tells:
-                say(self.reason)
+                say(said)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._exporter, name)

@@ -40,9 +40,12 @@ def send(
                 taken, why = False, error
             if not taken:
                 where = endpoint or "the receiver of OTEL_EXPORTER_OTLP_ENDPOINT"
-                said = "" if why is None else f" ({type(why).__name__})"
+                if exporter.answer:
+                    raise RecordingError(f"{where}: the spans did not all arrive: {exporter.answer}")
+                said = type(why).__name__ if why is not None else exporter.reason
                 raise RecordingError(
-                    f"{where}: did not take the spans{said}; is a receiver of OTLP there?"
+                    f"{where}: did not take the spans; is a receiver of OTLP there?"
+                    + (f" ({said})" if said else "")
                 ) from why
     finally:
         exporter.shutdown()

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from lctl.codec.lines import encode_value
 from lctl.spans import conventions as names
 from lctl.spans.parts import tool_definitions
-from lctl.values import whole_number
+from lctl.values import real, whole_number
 
 Data = Mapping[str, Any]
 
@@ -121,7 +121,7 @@ def ended(data: Data, failed: bool, kind: str) -> dict[str, Any]:
     """What is known of a step when it has ended."""
     outcome = text(data.get("outcome"))
     reasons = [text(reason) for reason in reasons_of(data)]
-    first = number(data.get("first_chunk_ms"))
+    first = real(data.get("first_chunk_ms"))
     found: dict[str, Any] = {
         names.OUTCOME: outcome if outcome != "success" else "",
         names.RESPONSE_MODEL: model_name(data) if kind in ("llm", "embedding") else "",
@@ -150,8 +150,8 @@ def ended(data: Data, failed: bool, kind: str) -> dict[str, Any]:
     return filled(found)
 
 
-def tool_call(data: Data, agent: str) -> dict[str, Any]:
-    """A `tool_call` event as the attributes of a tool's span."""
+def tool_call(data: Data, agent: str, took: float) -> dict[str, Any]:
+    """A `tool_call` event as the attributes of a tool's span, which took so many milliseconds there."""
     error = data.get("error")
     found: dict[str, Any] = {
         names.OPERATION: "execute_tool",
@@ -167,6 +167,9 @@ def tool_call(data: Data, agent: str) -> dict[str, Any]:
     if error is not None:
         found[names.DATA] = json_text(error)
     more = {key: value for key, value in data.items() if key not in _TOOL}
+    told = real(data.get("duration_ms"))
+    if told is None or abs(told - took) > 0.0005:
+        more["duration_ms"] = data.get("duration_ms")
     if more:
         found[names.START_MORE] = json_text(more)
     return filled(found)
@@ -195,7 +198,7 @@ def params(given: Any) -> dict[str, Any]:
         if value is None or isinstance(value, bool):
             continue
         if kind is float and isinstance(value, int | float):
-            found[name] = float(value)
+            found[name] = real(value)
         elif kind is list:
             found[name] = [
                 one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)
@@ -238,10 +241,6 @@ def model_name(data: Data) -> str:
 
 def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
-
-
-def number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def filled(found: dict[str, Any]) -> dict[str, Any]:

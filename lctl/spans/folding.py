@@ -15,6 +15,7 @@ from lctl.spans import attributes as made
 from lctl.spans import conventions as names
 from lctl.spans.span import Link, Mark, Span, nanoseconds, span_id, trace_id
 from lctl.spans.talk import Talk
+from lctl.values import real
 
 #: What no span tells of: what is needed only to run again, and pieces of what is told whole.
 LEFT_OUT = TAPE_TYPES | {"stream_chunk"}
@@ -201,8 +202,8 @@ class Folding:
 
     def _tool_call(self, event: Event, at: int) -> Span:
         data = event.data
-        took = made.number(data.get("duration_ms")) or 0.0
-        said = made.tool_call(data, event.agent)
+        begun = at - round(min(max(real(data.get("duration_ms")) or 0.0, 0.0) * 1e6, at))
+        said = made.tool_call(data, event.agent, (at - begun) / 1e6)
         failed = data.get("error") is not None and data.get("error") is not False
         return self._made(
             Span(
@@ -210,7 +211,7 @@ class Folding:
                 span_id(self.chain_id, event.seq),
                 span_id(self.chain_id, event.step or 0),
                 f"execute_tool {said[names.TOOL_NAME]}",
-                max(0, at - round(took * 1e6)),
+                begun,
                 at,
                 {names.CHAIN: self.chain_id, names.SEQ: event.seq, **said},
                 error=made.error_text(data["error"]) if failed else "",
@@ -283,7 +284,7 @@ class Folding:
 
 def _without_duration(end: Mapping[str, Any], ns: int) -> Mapping[str, Any]:
     """The data of a step's end without its duration, where the span says the same."""
-    took = made.number(end.get("duration_ms"))
+    took = real(end.get("duration_ms"))
     if took is None or abs(took - ns / 1e6) > 0.0005:
         return end
     return {key: value for key, value in end.items() if key != "duration_ms"}

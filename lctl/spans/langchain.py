@@ -36,7 +36,7 @@ def beside_calls(content: Any) -> Any:
     """A content without the parts that are calls of tools."""
     if not isinstance(content, list):
         return content
-    return [part for part in content if mapping(part).get("type") not in _CALLS]
+    return [part for part in content if text(mapping(part).get("type")) not in _CALLS]
 
 
 def tool_result(value: Any) -> tuple[Any, str] | None:

@@ -11,7 +11,7 @@ from lctl.spans import conventions as names
 from lctl.spans.langchain import tool_result
 from lctl.spans.messages import json_of, messages_of, value_of
 from lctl.spans.span import Span
-from lctl.spans.values import dicts, mapping, text, tokens
+from lctl.spans.values import dicts, mapping, real, said_number, text, tokens
 
 MODEL_KINDS = frozenset({"llm", "embedding"})
 _OPENINFERENCE = {
@@ -141,8 +141,8 @@ def _response(said: dict[str, Any]) -> dict[str, Any]:
 
 def cost_of(span: Span) -> float | None:
     """What a call cost, as the span says; None where it does not, or says 0 for a model it does not know."""
-    cost = _first(span.attributes, "cost")
-    return float(cost) if isinstance(cost, int | float) and cost > 0 else None
+    cost = real(_first(span.attributes, "cost"))
+    return cost if cost is not None and cost > 0 else None
 
 
 def is_stream(span: Span) -> bool:
@@ -265,7 +265,7 @@ def _params(said: dict[str, Any]) -> dict[str, Any]:
         if name in said and said[name] != -1 and name not in {names.PARAMS[other][0] for other in found}:
             value = said[name]
             # The conventions write it as a float; a provider takes a whole number.
-            found[key] = int(value) if key == "top_k" and isinstance(value, float) else value
+            found[key] = int(value) if key == "top_k" and real(value) is not None else value
     given = value_of(said.get("llm.invocation_parameters"))
     return found or {
         key: value for key, value in mapping(given).items() if key not in _NO_PARAMS and value is not None
@@ -283,7 +283,8 @@ def _provider(named: str) -> str | None:
 
 
 def _count(value: Any) -> Any:
-    return int(value) if isinstance(value, str) and value.isdigit() else value
+    said = said_number(value)
+    return value if said is None else said
 
 
 def _first(said: dict[str, Any], meaning: str) -> Any:

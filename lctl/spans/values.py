@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.codec.lines import encode_value
-from lctl.values import dicts, items, mapping, text, whole
+from lctl.values import dicts, items, mapping, real, said_number, text, whole
 
 
 def as_json(value: object) -> str:
@@ -24,4 +24,15 @@ def tokens(**counts: object) -> dict[str, int] | None:
     return found or None
 
 
-__all__ = ["as_json", "dicts", "function_call", "items", "mapping", "text", "tokens", "whole"]
+__all__ = [
+    "as_json",
+    "dicts",
+    "function_call",
+    "items",
+    "mapping",
+    "real",
+    "said_number",
+    "text",
+    "tokens",
+    "whole",
+]

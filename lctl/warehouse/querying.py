@@ -6,9 +6,11 @@ import glob
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lctl.codec import open_log
+from lctl.codec.log import Log
+from lctl.elsewhere import is_elsewhere
 from lctl.errors import LctlError, LogError, LogNotFound, MissingExtra, NotALog
 from lctl.notices import tell
 from lctl.warehouse.asking import ask, quoted, said
@@ -22,23 +24,37 @@ if TYPE_CHECKING:
 
     from lctl.facts.sandbox import Answer
 
+
+class _Given(NamedTuple):
+    """A log, its path or address.
+
+    Attributes:
+        is_named: it was asked for by its name, and not found in a folder or by a glob.
+    """
+
+    log: str | Log
+    is_named: bool
+
+
 #: Rows that are given where nobody asks for more.
 ROWS = 10_000
 _SUFFIXES = (".lctl.json", ".lctl.jsonl", ".lctl.yaml", ".lctl.json.gz", ".lctl.json.zst")
 
 
-def query_logs(paths: Sequence[str], sql: str, *, limit: int = ROWS, seconds: float | None = None) -> Answer:
+def query_logs(
+    paths: Sequence[str | Log], sql: str, *, limit: int = ROWS, seconds: float | None = None
+) -> Answer:
     """The rows of one query over logs: tables events, steps, tools, messages, errors, facts and runs.
 
     Args:
-        paths: logs, folders of them, globs (`runs/**/*.json`), and Parquet that `lctl export` wrote: files,
-            datasets, URLs of s3://, gs:// and what else fsspec knows.
+        paths: logs, folders of them, globs (`runs/**/*.json`), runs in stores (`sqlite:///runs.db#ID`), and
+            Parquet that `lctl export` wrote: files, datasets, URLs of s3://, gs:// and what else fsspec has.
         limit: rows to give.
         seconds: the query may take, once the logs are read; None for as long as it takes.
 
     Raises:
         MissingExtra: DuckDB or pyarrow is not installed.
-        LogNotFound: no log is at those paths.
+        LogNotFound: there is no such file or run, or no log at those paths.
         LogError: what is there cannot be read.
         UsageError: the query is wrong (where, DuckDB says), does more than to read, or takes too long.
     """
@@ -51,11 +67,11 @@ def query_logs(paths: Sequence[str], sql: str, *, limit: int = ROWS, seconds: fl
             for name, view in VIEWS.items():
                 database.execute(f"CREATE VIEW {name} AS {view}")
         except duckdb.Error as error:
-            raise LogError(f"{', '.join(paths)}: {said(error)}") from None
+            raise LogError(f"{_shown(paths)}: {said(error)}") from None
         return ask(database, sql, files, limit, seconds)
 
 
-def _load(database: duckdb.DuckDBPyConnection, logs: list[str], files: list[str]) -> None:
+def _load(database: duckdb.DuckDBPyConnection, logs: list[_Given], files: list[str]) -> None:
     """The table `events`: rows of logs, and a view of Parquet."""
     failed: list[LctlError] = []
     reader = arrow().RecordBatchReader.from_batches(arrow_schema(), _batches(logs, failed))
@@ -116,58 +132,80 @@ def _within(database: duckdb.DuckDBPyConnection, place: str) -> list[str]:
     return [f"{scheme}://{one}" for one in found]
 
 
-def _batches(logs: list[str], failed: list[LctlError]) -> Iterator[pa.RecordBatch]:
+def _batches(logs: list[_Given], failed: list[LctlError]) -> Iterator[pa.RecordBatch]:
     """The events of the logs; the first that cannot be read ends them (DuckDB would make another error of an
-    exception). In a folder of runs, what is no log is passed over."""
+    exception)."""
     try:
-        for path in _runs(logs):
-            yield from batches(open_log(path))
+        for log in _runs(logs):
+            yield from batches(_opened(log))
     except LctlError as error:
         failed.append(error)
 
 
-def _runs(logs: list[str]) -> list[str]:
-    """The logs, of each run one: its longest copy. Another run of the same id is left out, and said."""
-    found: dict[str, tuple[str, int, bytes]] = {}  # id -> path, last seq, first event
-    for path in logs:
+def _runs(logs: list[_Given]) -> list[str | Log]:
+    """The logs, of each run one: its longest copy. Another run of the same id is left out, and said. Among
+    those of a folder or a glob, what is no log is passed over."""
+    found: dict[str, tuple[str | Log, str, int, bytes]] = {}  # id -> log, its name, last seq, first event
+    for given in logs:
         try:
-            log = open_log(path)
+            log = _opened(given.log)
             first = next(iter(log.lines()), b"")
         except NotALog:
-            if len(logs) > 1:
+            if not given.is_named and len(logs) > 1:
                 continue
             raise
-        held = found.setdefault(log.id or path, (path, log.last_seq, first))
-        if held[2] != first and held[2] and first:
-            tell(f"lctl: {path} is left out: {held[0]} is another run of the same id, {log.id}\n")
-        elif log.last_seq > held[1]:
-            found[log.id or path] = (path, log.last_seq, first)
-    return [path for path, _, _ in found.values()]
+        name = given.log if isinstance(given.log, str) else log.name
+        here = (given.log, name, log.last_seq, first)
+        _, other, last, begins = found.setdefault(log.id or name, here)
+        if begins != first and begins and first:
+            tell(f"lctl: {name} is left out: {other} is another run of the same id, {log.id}\n")
+        elif log.last_seq > last:
+            found[log.id or name] = here
+    return [held[0] for held in found.values()]
 
 
-def _places(paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """(logs, Parquet) at the paths."""
-    logs: dict[str, None] = {}
+def _opened(log: str | Log) -> Log:
+    return open_log(log) if isinstance(log, str) else log
+
+
+def _shown(paths: Sequence[str | Log]) -> str:
+    return ", ".join(path if isinstance(path, str) else path.name for path in paths)
+
+
+def _places(paths: Sequence[str | Log]) -> tuple[list[_Given], list[str]]:
+    """(logs, Parquet) at the paths.
+
+    Raises:
+        LogNotFound: a path that is named is not there, or there is nothing at all of these.
+    """
+    logs: dict[str | Log, bool] = {}
     parquet: list[str] = []
     for given in paths:
+        if not isinstance(given, str) or (is_elsewhere(given) and not given.startswith("memory:")):
+            logs[given] = True  # memory:// is fsspec's here
+            continue
         if "://" in given:
             parquet.append(given if given.endswith(".parquet") else f"{given.rstrip('/')}/**/*.parquet")
             continue
-        found = sorted(glob.glob(given, recursive=True)) if glob.has_magic(given) else [given]  # noqa: PTH207
+        is_glob = glob.has_magic(given) and not Path(given).exists()
+        found = sorted(glob.glob(given, recursive=True)) if is_glob else [given]  # noqa: PTH207
         for place in found:
             path = Path(place)
             if path.is_dir():
-                inside = [one for one in sorted(path.rglob("*")) if one.name.endswith(_SUFFIXES)]
-                logs.update(dict.fromkeys(map(str, inside)))
+                for one in sorted(path.rglob("*")):
+                    if one.name.endswith(_SUFFIXES):
+                        logs.setdefault(str(one), False)
                 if any(path.rglob("*.parquet")):
                     parquet.append(f"{place.rstrip('/')}/**/*.parquet")
+            elif not path.exists():
+                raise LogNotFound(f"{place}: no such file")
             elif path.suffix == ".parquet":
                 parquet.append(place)
-            elif path.exists():
-                logs[place] = None
+            else:
+                logs[place] = logs.get(place, False) or not is_glob
     if not logs and not parquet:
-        raise LogNotFound(f"{', '.join(paths)}: no log there")
-    return list(logs), parquet
+        raise LogNotFound(f"{_shown(paths)}: no log there")
+    return [_Given(log, is_named) for log, is_named in logs.items()], parquet
 
 
 def _duckdb() -> Any:

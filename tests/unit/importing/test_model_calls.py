@@ -19,6 +19,7 @@ from tests.clients import closing
 from tests.unit.importing.sources import Rows, imported, imported_lines, lines, lost, tree
 
 ASK = {"role": "user", "content": "2+2?"}
+REFUSED = {"type": "rate_limit", "message": "later"}
 
 
 @pytest.fixture
@@ -192,6 +193,24 @@ def test_wherever_a_row_has_its_request_and_answer(row: dict[str, Any]) -> None:
     assert [node.text for node in tree(found).path(leaf.id)] == ["2+2?", "4"]
     (end,) = ends(found)
     assert (end["tokens"]["input"], end["tokens"]["output"]) == (9, 2)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param({"response": {"error": REFUSED}}, id="an object"),
+        pytest.param({"response": {"status_code": 429, "body": {"error": REFUSED}}}, id="a body"),
+        pytest.param({"response_body": json.dumps({"error": REFUSED})}, id="JSON in JSON"),
+        pytest.param({"responseBody": {"type": "error", "error": REFUSED}}, id="of Anthropic"),
+    ],
+)
+def test_wherever_a_row_has_the_error_of_its_call(answer: dict[str, Any]) -> None:
+    """Also where every call of the file failed."""
+    found = imported({"request_body": {"model": "gpt-4.1", "messages": [ASK]}, **answer})
+    assert (found.form, lost(found)) == ("calls", {})
+    (error,) = [event.data for event in Chain.of(found.log).events if event.type == "error"]
+    assert (error["type"], error["message"]) == ("rate_limit", "later")
+    assert [end["outcome"] for end in ends(found)] == ["error"]
 
 
 def test_a_call_that_litellm_says_failed() -> None:

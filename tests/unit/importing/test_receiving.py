@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import http.client
 import json
-from collections.abc import Iterator
+import socket
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,9 @@ def receiver(tmp_path: Path) -> Iterator[Receiver]:
         yield receiver
 
 
-def post(receiver: Receiver, body: bytes, path: str = "/v1/traces", **headers: str) -> tuple[int, bytes]:
+def post(
+    receiver: Receiver, body: bytes | Iterable[bytes], path: str = "/v1/traces", **headers: str
+) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection(receiver.url.removeprefix("http://"), timeout=10)
     try:
         connection.request("POST", path, body, {"Content-Type": "application/json", **headers})
@@ -45,6 +48,47 @@ def test_json_plain_and_in_gzip(receiver: Receiver, tmp_path: Path) -> None:
     assert (receiver.spans, receiver.requests["spans"]) == (2, 2)
     found = load(str(tmp_path / "spool.jsonl"))
     assert found.form == "otlp" and "span there twice, taken once" in {loss.what for loss in found.lost}
+
+
+def test_a_body_in_chunks(receiver: Receiver, tmp_path: Path) -> None:
+    """As exporters of Node.js send, in gzip too: without its length."""
+    body = json.dumps(document([CALL])).encode()
+    packed = gzip.compress(body)
+    assert post(receiver, iter([body[:9], body[9:]])) == (200, b"{}")
+    pieces = iter([packed[:20], packed[20:]])
+    assert post(receiver, pieces, **{"Content-Encoding": "gzip"}) == (200, b"{}")
+    assert receiver.spans == 2
+    assert len((tmp_path / "spool.jsonl").read_bytes().splitlines()) == 2
+
+
+@pytest.mark.parametrize("chunks", [b"x\r\n", b"-1\r\n", b"2\r\n{}{}\r\n0\r\n\r\n", b"fffffff\r\n"])
+def test_chunks_that_are_none(receiver: Receiver, chunks: bytes) -> None:
+    """Refused, and the connection is closed: where the next request begins is not known."""
+    host, _, port = receiver.url.removeprefix("http://").partition(":")
+    head = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.sendall(head + chunks)
+        connection.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+def test_values_of_the_wrong_kind_are_no_spans(receiver: Receiver, capfd: pytest.CaptureFixture[str]) -> None:
+    """An answer all the same, and nothing on stderr."""
+    odd: tuple[Any, ...] = (5, "x", [1, None], [{"scopeSpans": 5}], [{"scopeSpans": [{"spans": 5}]}])
+    for value in odd:
+        assert post(receiver, json.dumps({"resourceSpans": value}).encode())[0] == 200, value
+    records = {"resourceLogs": [{"scopeLogs": [{"logRecords": [5, {"attributes": 7}]}]}]}
+    assert post(receiver, json.dumps(records).encode(), "/v1/logs")[0] == 200
+    assert receiver.spans == 0 and capfd.readouterr().err == ""
+
+
+def test_json_by_protobufs_names(receiver: Receiver, tmp_path: Path) -> None:
+    """Its spans are counted, and kept by OTLP's names."""
+    span = {"trace_id": "1" * 32, "span_id": "2" * 16, "name": "x", "attributes": []}
+    body = {"resource_spans": [{"scope_spans": [{"spans": [span]}]}]}
+    assert post(receiver, json.dumps(body).encode())[0] == 200 and receiver.spans == 1
+    assert b'"traceId"' in (tmp_path / "spool.jsonl").read_bytes()
 
 
 def test_logs_and_metrics_are_taken_and_counted(receiver: Receiver) -> None:

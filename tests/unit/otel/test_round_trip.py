@@ -115,6 +115,24 @@ def test_a_log_without_times_comes_back_whole() -> None:
     assert [one.data["content"] for one in found if one.type == "message"] == ["and then?"]
 
 
+@pytest.mark.parametrize(
+    ("duration", "lost"),
+    [(10**400, 2), (-3, 2), ("long", 2), (float("inf"), 0), (float("nan"), 0), (None, 0)],
+    ids=["huge", "negative", "text", "infinite", "not a number", "null"],
+)
+def test_a_duration_that_no_span_has(duration: Any, lost: int) -> None:
+    """Of others' logs: the tool's run is a moment then, and has none afterwards; what JSON has is told."""
+    ran = {"tool": "grep", "input": 1, "output": 2}
+    log = chain(
+        {"type": "step_start", "data": {"intent": "look"}},
+        {"type": "tool_call", "step": 1, "data": {**ran, "duration_ms": duration}},
+        {"type": "step_end", "step": 1, "data": {"outcome": "success", "duration_ms": duration}},
+    )
+    found = back(log)
+    assert [event.data for event in found.log.events() if event.type == "tool_call"] == [ran]
+    assert len(found.lost) == lost
+
+
 def test_sounds_and_files_come_back() -> None:
     """As OpenAI's chat has them."""
     file = {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AA=="}
@@ -265,7 +283,8 @@ def _ended(draw: st.DrawFn, start: dict[str, Any]) -> dict[str, Any]:
 def _tool(draw: st.DrawFn) -> dict[str, Any]:
     data: dict[str, Any] = {"tool": draw(st.sampled_from(["grep", "add"])), "input": draw(VALUES)}
     data |= {"error": "no"} if draw(st.booleans()) else {"output": draw(VALUES)}
-    data["duration_ms"] = draw(st.sampled_from([0.0, 1.5]))
+    if draw(st.booleans()):
+        data["duration_ms"] = draw(st.sampled_from([0.0, 1.5, 1e308]))
     if draw(st.booleans()):
         data["call_id"] = draw(st.sampled_from(["c1", "c2"]))
     return data
