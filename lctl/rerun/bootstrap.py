@@ -23,7 +23,7 @@ from lctl.rerun.exactness import results
 from lctl.rerun.forks import reach
 from lctl.rerun.guarding import endings, forkwarnings, keyboard, retrying, stops
 from lctl.rerun.guarding.retrying import Retrying
-from lctl.rerun.order import poolstops, standstill, unasked
+from lctl.rerun.order import endless, poolstops, standstill, unasked
 from lctl.rerun.order.ordering import end_of
 from lctl.rerun.running import Rerun
 from lctl.rerun.serving import workers
@@ -71,9 +71,11 @@ def begin() -> None:
     _ask_from_outside(running)
     if _is_program and settings.at is None and not settings.pdb:
         running.order.at_unasked(_nobody_asks)
-        at = end_of(tape) if running.player.ends and len(siblings.process(tape)) == 1 else None
-        if at is not None:
+        at = end_of(tape) if len(siblings.process(tape)) == 1 else None
+        if at is not None and running.player.ends:
             running.order.at_far_end(at, running.is_whole, lambda: _end_as_recorded(running))
+        elif at is not None:
+            running.order.at_endless(at, lambda: _go_on_for_ever(running))
     if forkserving.is_server():
         _finish_as_multiprocessing_does()
 
@@ -207,6 +209,12 @@ def _nobody_asks(listening: list[str]) -> bool:
             results.end_all(folder)
         running.halt.stop(unasked.text_of(listening, unused, asked))
     return True
+
+
+def _go_on_for_ever(running: Rerun) -> None:
+    if running.settings.result:
+        results.end_all(Path(running.settings.result))
+    running.halt.stop(endless.text_of(running.player.unused()))
 
 
 def _forked() -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from lctl.codec import open_log
-from tests.rerun.harness import LCTL, PROGRAMS, rerun, run
+from lctl.testing import ModelServer
+from tests.rerun.harness import LCTL, PROGRAMS, record, rerun, run
 
 pytestmark = pytest.mark.slow
 
@@ -150,3 +151,14 @@ def test_one_that_is_killed_as_nothing_is_recorded_any_more_ends(tmp_path: Path)
     assert again.code == 0, again.err
     assert "rerun exact: up to event" in again.err
     assert again.events == [event.to_dict() for event in open_log(log).events()]
+
+
+def test_one_that_polls_for_what_is_not_on_the_tape(tmp_path: Path) -> None:
+    """Its timers take no time: without a word of ours it would go on for ever."""
+    with ModelServer() as models:
+        first = record("polls_a_pipe.py", tmp_path, models.environ, stdin="one\ntwo\nend\n")
+    assert first.code == 0 and len(first.out.splitlines()) == 2, first.err
+    again = rerun(first.log, tmp_path, timeout=60)
+    assert again.code == 1
+    assert "goes on by sleeps and limits of time alone" in again.err
+    assert "recorded, and not asked for: event " in again.err

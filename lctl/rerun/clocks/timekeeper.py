@@ -46,6 +46,8 @@ class Timekeeper:
                 until = min(until, max(ended, now))
             alone = running_loop() is None and not self._stage.waiting and self._stage.is_alone()
             if alone and not self._stage.is_outside():
+                if self._stage.endless is not None:
+                    self._stage.endless.is_here(until)
                 self.pace.move(until)
                 return
             party = Blocked(None, until)

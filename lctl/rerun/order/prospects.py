@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from lctl.rerun.order.endless import Endless
 from lctl.rerun.order.farend import FarEnd
 from lctl.rerun.order.queueing import Line
 from lctl.rerun.order.standstill import BEAT, Standstill
@@ -107,6 +108,11 @@ class Prospects:
         nothing left of its recording (`FarEnd`)."""
         with self._door:
             self._stage.far_end = FarEnd(self._stage, at, is_whole, act)
+
+    def at_endless(self, at: float, act: Callable[[], None]) -> None:
+        """Do that once where the program goes on by timers alone, long behind `at` (`Endless`)."""
+        with self._door:
+            self._stage.endless = Endless(self._stage, at, act)
 
     def at_unasked(self, act: Callable[[list[str]], bool]) -> None:
         """Do that, with the places where the program listens, where it is a server and nobody comes; once if

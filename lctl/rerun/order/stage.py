@@ -11,6 +11,7 @@ from lctl.errors import RerunStopped
 from lctl.rerun.clocks.pace import Pace
 from lctl.rerun.order.assembly import Assembly
 from lctl.rerun.order.computing import Computing
+from lctl.rerun.order.endless import Endless
 from lctl.rerun.order.farend import FarEnd
 from lctl.rerun.order.idleloop import IdleLoop
 from lctl.rerun.order.parties import Alarm, Awaiting, Blocked, Held, Queued, refuse
@@ -59,6 +60,8 @@ class Stage(Assembly):
         self.stillness: Standstill | None = None
         #: Where the recording was cut off.
         self.far_end: FarEnd | None = None
+        #: Where it goes on by timers alone.
+        self.endless: Endless | None = None
         #: Where the program is a server, and waits for who will not come.
         self.unasked: Unasked | None = None
         self._stalled: tuple[int, bool, float] | None = None
@@ -188,6 +191,8 @@ class Stage(Assembly):
             if self._is_settled():
                 self._free(timer)
         elif timer is not None and (timer.until or 0.0) <= at:
+            if self.endless is not None and self.endless.is_here(timer.until):
+                return
             if self._is_time(timer.until or 0.0):
                 self._ring(timer)
         elif place is not None and (not self.pace.realtime or self._is_time(at)):
