@@ -205,6 +205,7 @@ def _like(now: Any, made: Any) -> Any:
     """What `_plain` made, of the kinds that `now` is of."""
     if isinstance(now, dict) and isinstance(made, Mapping):
         return {name: _like(item, made[name]) for name, item in now.items()}
-    if hasattr(now, "dtype"):
-        return sys.modules["numpy"].array([int(item) for item in made], dtype=now.dtype)
+    kind = getattr(now, "dtype", None)
+    if kind is not None:
+        return sys.modules["numpy"].array([int(item) for item in made], dtype=kind)
     return int(made) if isinstance(now, int) else made
