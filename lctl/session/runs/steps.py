@@ -97,6 +97,13 @@ def outcome_of(error: BaseException | None) -> str:
     return "aborted" if isinstance(error, _EXITS) or type(error).__name__ == "GreenletExit" else "error"
 
 
+def has_failed(error: BaseException) -> bool:
+    """Whether who ends by it says so to whoever started it: an exit with a code that is none of success."""
+    if not isinstance(error, SystemExit):
+        return outcome_of(error) == "error"
+    return error.code is not None and (error.code != 0 or not isinstance(error.code, int))
+
+
 def was_left(error: BaseException) -> bool:
     """Whether a step that `error` left was closed or cancelled: what it began may not know of that yet."""
     return isinstance(error, GeneratorExit) or outcome_of(error) == "cancelled"
