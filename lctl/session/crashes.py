@@ -12,6 +12,7 @@ import sys
 from types import CodeType, FrameType, TracebackType
 from typing import Any, Literal
 
+from lctl.interrupts import is_ours
 from lctl.session import naming
 from lctl.session.jsonable import text_of_error
 from lctl.session.ownpackages import installed_as
@@ -63,8 +64,17 @@ def data_of(
         context["ends"] = ends
     if request:
         context["request"] = request
-    told = places_of(error.__traceback__) if places is None else places
-    return {**data, "context": {**context, "traceback": told}}
+    if places is None:
+        places = places_of(error.__traceback__) or _caller()
+    return {**data, "context": {**context, "traceback": places}}
+
+
+def _caller() -> list[str]:
+    """Where the program's code is: of what the call itself raised, whose line is not in the traceback yet."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and (is_ours(frame) or _is_library(frame.f_code.co_filename)):
+        frame = frame.f_back
+    return places_of(frame)[-1:]
 
 
 def exit_code(error: BaseException) -> int | str:
