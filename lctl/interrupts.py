@@ -40,7 +40,7 @@ def lines_of_handler(trace: TracebackType | None) -> TracebackType | None:
     handlers = None
     for line in _lines(trace):
         frame = line.tb_frame
-        if not _is_ours(frame) and _was_given_its_caller(frame):
+        if not is_ours(frame) and _was_given_its_caller(frame):
             return line
         if handlers is None:
             handlers = frozenset(_codes_of_handlers())
@@ -102,7 +102,7 @@ def step_out(error: BaseException) -> None:
     """Take our own lines off the top of its traceback: for who has caught it in the program's call, and
     raises it again. Programs show tracebacks to models; those are to be what they are without us."""
     trace = error.__traceback__
-    while trace is not None and _is_ours(trace.tb_frame):
+    while trace is not None and is_ours(trace.tb_frame):
         trace = trace.tb_next
     error.__traceback__ = trace
 
@@ -122,7 +122,8 @@ def let_cause_through(error: TypeError) -> None:
         raise cause
 
 
-def _is_ours(frame: FrameType) -> bool:
+def is_ours(frame: FrameType) -> bool:
+    """Whether it runs code of lctl's."""
     name = frame.f_globals.get("__name__")
     return type(name) is str and name.startswith(_OURS)
 
@@ -158,6 +159,7 @@ def _codes_of_handlers() -> Iterator[CodeType]:
 __all__ = [
     "RAISED",
     "is_interrupt",
+    "is_ours",
     "is_stop",
     "let_cause_through",
     "let_through",

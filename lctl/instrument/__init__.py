@@ -61,7 +61,7 @@ def ensure_installed(*, always: bool = False) -> None:
     if not always and is_disabled():
         return
     from lctl.guard import guard
-    from lctl.instrument import writing
+    from lctl.instrument import sysexit, writing
     from lctl.instrument.registry import registry
     from lctl.session import hooks
     from lctl.session.concurrency import turns
@@ -76,6 +76,8 @@ def ensure_installed(*, always: bool = False) -> None:
     registry.install()
     with guard("the program's output"):
         writing.install()
+    with guard("the program's exit"):
+        sysexit.install()
 
 
 def uninstrument() -> None:
@@ -83,7 +85,7 @@ def uninstrument() -> None:
 
     Streams still open then are recorded to their end, if their session is still open.
     """
-    from lctl.instrument import writing
+    from lctl.instrument import sysexit, writing
     from lctl.instrument.registry import registry
     from lctl.session import default
     from lctl.session.concurrency import turns
@@ -91,6 +93,7 @@ def uninstrument() -> None:
     registry.uninstall()
     _set_full(False)
     writing.uninstall()
+    sysexit.uninstall()
     turns.wanted = False
     turns.stop()
     default.disable()

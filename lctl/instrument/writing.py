@@ -16,7 +16,7 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.instrument import settings
-from lctl.session import jsonable
+from lctl.session import exits, jsonable
 from lctl.session.concurrency import lanes
 from lctl.session.concurrency.lane import Drawing, Lane
 from lctl.session.tooling.wrote import Body, Sink, Streams, streams
@@ -128,10 +128,17 @@ class Writing:
         vars(self._made).pop("write", None)
         vars(self._made).pop("flush", None)
 
-    def flush(self, streams: Streams = streams) -> None:
+    def flush(
+        self,
+        streams: Streams = streams,
+        program: exits.Watch = exits.watch,
+        frame: Callable[[], FrameType] = _getframe,
+    ) -> None:
         """Nobody writes meanwhile: Python's own streams let a text that is written in another thread leave
         before the one that is being flushed, and the order that is kept was not that of the output. Python's
-        last flush comes when this module's names are gone."""
+        last flush comes when this module's names are gone; the one behind a script, from no line of it."""
+        if program.is_on and frame().f_back is None:
+            program.over()
         with streams.lock:
             self._flush()
 

@@ -219,7 +219,8 @@ class Error(Payload, frozen=True):
         recoverable: whether trying again, perhaps differently, can help.
         suggested_action: what to try, in a word.
         context: what else is known; of a failed model call {status, attempt, exception}, of an exception that
-            left a step {exception, traceback}, of one that ended the program also {ends}.
+            left a step {exception, traceback}, of one that ended the program also {ends}, of an exit
+            {exit_code}.
     """
 
     category: str | None = None

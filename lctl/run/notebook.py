@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lctl.errors import RerunError, RerunStopped, UsageError
 from lctl.rerun.settings import DUMMY_KEY, Settings
-from lctl.session import default
+from lctl.session import default, exits
 
 if TYPE_CHECKING:
     from lctl.run.shell import NotebookShell
@@ -156,6 +156,7 @@ async def _run(shell: NotebookShell, cells: list[Cell]) -> int:
         result = await _run_cell(shell, cell.code)
         error = result.error_before_exec or result.error_in_exec
         if isinstance(error, RerunStopped) or (error is not None and not cell.may_fail):
+            exits.is_told = True  # as the cell's error
             return 1
         if shell.is_over:
             break

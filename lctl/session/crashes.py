@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-from types import TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, Literal
 
+from lctl.interrupts import is_ours
 from lctl.session import naming
+from lctl.session.jsonable import text_of_error
 from lctl.session.ownpackages import installed_as
 from lctl.session.runs.steps import error_data
 
@@ -38,31 +40,63 @@ def ending() -> BaseException | None:
     return error if is_main or frame.f_code.co_filename.endswith(_RUNPY) else None
 
 
-def data_of(error: BaseException, ends: Ends | None = None, request: str | None = None) -> dict[str, Any]:
+def data_of(
+    error: BaseException,
+    ends: Ends | None = None,
+    request: str | None = None,
+    places: list[str] | None = None,
+) -> dict[str, Any]:
     """Of the `error` event: `context.traceback` has `file:line in function` of each place in the program's
     own files, and of the one that raised, which is last.
 
     Args:
         ends: what it ends, if not just a step.
         request: of which the answer ended, as `GET /ask`.
+        places: those, where the exception has no traceback.
     """
     data = error_data(error)
     context = dict(data["context"])
+    if isinstance(error, SystemExit):
+        code = exit_code(error)
+        data["message"] = code if isinstance(code, str) else f"exit code {code}"
+        context["exit_code"] = 1 if isinstance(code, str) else code
     if ends is not None:
         context["ends"] = ends
     if request:
         context["request"] = request
-    return {**data, "context": {**context, "traceback": _places(error.__traceback__)}}
+    if places is None:
+        places = places_of(error.__traceback__) or _caller()
+    return {**data, "context": {**context, "traceback": places}}
 
 
-def _places(trace: TracebackType | None) -> list[str]:
-    places: list[str] = []
-    while trace is not None:
-        code, below = trace.tb_frame.f_code, trace.tb_next
-        if below is None or not _is_library(code.co_filename):
+def _caller() -> list[str]:
+    """Where the program's code is: of what the call itself raised, whose line is not in the traceback yet."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and (is_ours(frame) or _is_library(frame.f_code.co_filename)):
+        frame = frame.f_back
+    return places_of(frame)[-1:]
+
+
+def exit_code(error: BaseException) -> int | str:
+    """The code that a SystemExit ends the process with; a text, which Python prints, stands for 1."""
+    code = getattr(error, "code", None)
+    return int(code or 0) if isinstance(code, int | None) else text_of_error(SystemExit(code))
+
+
+def places_of(origin: TracebackType | FrameType | None) -> list[str]:
+    """Places that a traceback passes, or where a frame and those that it was called from are now."""
+    passed: list[tuple[CodeType, int]] = []
+    while isinstance(origin, TracebackType):
+        passed.append((origin.tb_frame.f_code, origin.tb_lineno))
+        origin = origin.tb_next
+    while origin is not None:
+        passed.insert(0, (origin.f_code, origin.f_lineno))
+        origin = origin.f_back
+    places = []
+    for n, (code, line) in enumerate(passed, 1):
+        if n == len(passed) or not _is_library(code.co_filename):
             file = naming.files.get(code.co_filename, code.co_filename)
-            places.append(f"{file}:{trace.tb_lineno} in {code.co_name}")
-        trace = below
+            places.append(f"{file}:{line} in {code.co_name}")
     return places[-_PLACES:]
 
 

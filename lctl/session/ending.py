@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +13,7 @@ from lctl.errors import RecordingError
 from lctl.guard import guard
 from lctl.record.journal import JournalStore
 from lctl.record.store import RecordingStore
-from lctl.session import hooks
+from lctl.session import exits, hooks
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
@@ -62,6 +61,7 @@ def keep(session: LCTLSession) -> None:
     global _any_opened
     _any_opened = True
     _open.append(session)
+    exits.begin()
     register()
 
 
@@ -98,14 +98,19 @@ def _close_at_exit() -> None:
 
 
 def tell(session: LCTLSession) -> None:
-    """At exit: record in `session` what Python ends the program for, if it does."""
-    if getattr(sys, "last_value", None) is None or session.closed:
+    """At exit: record in `session` what Python ends the program for, if it does, or with which code."""
+    if session.closed or session.ended_as is not None:
         return
     with guard("the exception that ends the program"):
         from lctl.session import crashes  # here: most programs end well
 
         error = crashes.ending()
-        if error is not None:
+        left = exits.ending() if error is None else None
+        if left is not None:
+            error = SystemExit(left.code)
+            session.end_steps(error)
+            session.fail(error, "program", places=left.places)
+        elif error is not None:
             session.end_steps(error)
             session.fail(error, "program")
 

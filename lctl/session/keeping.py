@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
 from lctl.record.store import RecordingStore
-from lctl.session import ending
+from lctl.session import ending, opening
 from lctl.session.llm import Prompts
 
 if TYPE_CHECKING:
@@ -133,9 +133,10 @@ class Keeping:
         """Write a complete, closed copy of the log; also after the session has been closed.
 
         Raises:
+            UsageError: `path` is none.
             RecordingError: the copy cannot be written.
         """
-        return ending.export(self._store, Path(path), self._before)
+        return ending.export(self._store, opening.path(path), self._before)
 
     def to_dict(self) -> dict[str, Any]:
         """The log as one object: version, chain, events, state and summary."""

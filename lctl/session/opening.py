@@ -20,6 +20,7 @@ from lctl.record.store import RecordingStore
 from lctl.session import jsonable, naming
 from lctl.session.concurrency import lanes, processes
 from lctl.session.redaction.redact import Redactor
+from lctl.session.redaction.scrub import MAX_STRING
 
 if TYPE_CHECKING:
     from lctl.stores.address import Address
@@ -65,6 +66,29 @@ def redactor(given: bool | Redactor | None) -> Redactor | None:
     )
 
 
+def path(given: str | Path) -> Path:
+    """Where a log is to be.
+
+    Raises:
+        UsageError: it is no path.
+    """
+    try:
+        return Path(given)
+    except TypeError:
+        raise UsageError(f"path={given!r:.80}: it is a path, such as 'run.lctl.json'") from None
+
+
+def max_string(given: int) -> int:
+    """Characters of one string that are kept.
+
+    Raises:
+        UsageError: it is no number of them.
+    """
+    if not isinstance(given, int) or given < 1:
+        raise UsageError(f"max_string={given!r:.80}: it is a number of characters, such as {MAX_STRING}")
+    return given
+
+
 def header(given: Mapping[str, Any] | None, redactor: Redactor | None) -> dict[str, Any]:
     """What a program says in its log's header, without secrets.
 
@@ -83,9 +107,11 @@ def chain(
     """What the header of a new log says of its chain; without an id, one is made from the program's name.
 
     Raises:
-        UsageError: `confidence` has what it cannot have, or the id a NUL: no variable of the environment
-            could name it to child processes, and no database keeps it.
+        UsageError: `confidence` has what it cannot have, the id is no text, or has a NUL: no variable of the
+            environment could name it to child processes, and no database keeps it.
     """
+    if not isinstance(id, str | None):
+        raise UsageError(f"chain_id={id!r:.80}: it is a text, or None for one made from the program's name")
     if id and "\0" in id:
         raise UsageError(f"chain id {id!r}: it has a NUL, which no id may have")
     name = id or naming.program()

@@ -101,7 +101,7 @@ class LCTLSession(Trusting, Entering, Verbs, Keeping):
             header: more of what the log's header says; a `parent` in place of the one the environment names.
 
         Raises:
-            UsageError: `confidence`, `redact` or `header` is what it cannot be.
+            UsageError: an argument is what it cannot be.
             LogLocked: another session is writing this log.
             LctlError: the log cannot be opened, and why.
         """
@@ -110,7 +110,9 @@ class LCTLSession(Trusting, Entering, Verbs, Keeping):
             chain_id, self._to = chain_id or self._to.chain, self._to.at("")
         self._durability: Durability = durability
         self._redactor = opening.redactor(redact)
-        self._max_string = max_string
+        self._max_string = opening.max_string(max_string)
+        if path is not None:
+            opening.path(path)
         if self._redactor is not None:
             guard.clean = self._redactor.text
         self._clock, self._ids = clock, ids
@@ -241,7 +243,7 @@ class LCTLSession(Trusting, Entering, Verbs, Keeping):
             self._recorder = ClosedRecorder(self._recorder.seq, self._store.where)
         self.closed = True
         self._root.open = False
-        ending.close(self._store, self._before, unopened, self._ended_as)
+        ending.close(self._store, self._before, unopened, self.ended_as)
 
     # -- after fork() ------------------------------------------------------------------------------
 

@@ -95,6 +95,7 @@ def test_it_is_started_anew_as_it_was_for_a_change(tmp_path: Path) -> None:
     logs = _logs(tmp_path)
     generations = [one for one in logs if "rerun" not in one.chain and _arrivals(one)]
     assert len(generations) == 2
+    assert not any(event.type == "error" for one in generations for event in one.events())
     reruns = {str(one.chain["rerun"]["of"]) for one in logs if "rerun" in one.chain}
     assert {one.id for one in generations} <= reruns
 

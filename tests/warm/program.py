@@ -106,6 +106,7 @@ def run(request: dict[str, Any], ending: Ending) -> None:
     kept.append(sys.modules["__main__"])
     main = sys.modules["__main__"] = ModuleType("__main__")
     sys.modules["warm_server"] = kept[-1]
+    kept[-1].__name__ = "warm_server"
     sys.modules.pop("sitecustomize", None)  # a distribution has its own
     folder, path = str(Path.cwd()), Path(words[0]).absolute()  # before anything may be recorded
     site.execsitecustomize()

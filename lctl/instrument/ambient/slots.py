@@ -1,58 +1,17 @@
-"""Replacing functions of modules and classes so that nobody is surprised, and taking it back.
-
-What replaces a builtin must not become a method where a class keeps it as an attribute (`timer =
-time.perf_counter`), and must be pickled and copied as what it replaces. A bound method does that.
-"""
+"""Replacing functions of modules and classes so that nobody is surprised, and taking it back."""
 
 from __future__ import annotations
 
 import gc
 import sys
 from collections.abc import Callable
-from importlib import import_module
-from types import MethodType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from lctl.guard import guard
+from lctl.instrument.standin import bound, like
 
 _undo: list[Callable[[], None]] = []
-
-
-class Home:
-    """What a replacement is bound to: the module it is found in."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return import_module, (self.name,)
-
-    def __copy__(self) -> Home:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Home:
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self.name), name)
-
-    def __repr__(self) -> str:
-        return f"<module {self.name!r}>"
-
-
-def like(function: Callable[..., Any], original: Any, name: str | None = None) -> Callable[..., Any]:
-    """`function` with the name, module and text of `original`."""
-    for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
-        try:
-            setattr(function, attribute, getattr(original, attribute))
-        except (AttributeError, TypeError):
-            pass
-    function.__annotations__ = {}  # as a builtin's: the signature says names only
-    if name is not None:
-        function.__name__ = name
-    return function
 
 
 def replace_builtin(module: ModuleType, name: str, make: Callable[[Any], Callable[..., Any]]) -> None:
@@ -60,10 +19,7 @@ def replace_builtin(module: ModuleType, name: str, make: Callable[[Any], Callabl
     original = getattr(module, name, None)
     if original is None:
         return
-    function = like(make(original), original, name)
-    if function.__module__ is None:
-        function.__module__ = module.__name__
-    replace(module, name, MethodType(function, Home(module.__name__)))
+    replace(module, name, bound(make(original), original, module, name))
 
 
 def replace(owner: Any, name: str, ours: Any) -> None:
@@ -151,3 +107,16 @@ def undo_all() -> None:
     while _undo:
         with guard("taking back what ambient reads replaced"):
             _undo.pop()()
+
+
+__all__ = [
+    "can_replace_in_types",
+    "count",
+    "like",
+    "on_undo",
+    "replace",
+    "replace_builtin",
+    "replace_in_type",
+    "taken_out",
+    "undo_all",
+]

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from lctl.interrupts import step_out
+
 _METHOD = "forkserver"
 _SERVER = "multiprocessing.forkserver import main"
 _KEY = "lctl"
@@ -39,7 +41,11 @@ def telling(process: Any) -> Iterator[None]:
     original = module.get_preparation_data
 
     def told(name: str) -> dict[str, Any]:
-        return {**original(name), _KEY: _Variables()}
+        try:
+            return {**original(name), _KEY: _Variables()}
+        except BaseException as error:
+            step_out(error)
+            raise
 
     module.get_preparation_data = told
     try:
@@ -70,6 +76,10 @@ def begin_in_children(begin: Callable[[], None]) -> None:
 
     def prepared(data: dict[str, Any]) -> None:
         begin()
-        prepare(data)
+        try:
+            prepare(data)
+        except BaseException as error:  # the program's own, as it is imported
+            step_out(error)
+            raise
 
     module.prepare = prepared

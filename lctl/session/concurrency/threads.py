@@ -15,8 +15,9 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.interrupts import step_out
-from lctl.session import ownports
+from lctl.session import exits, ownports
 from lctl.session.concurrency import (
+    childends,
     departures,
     eventwaits,
     failedrequests,
@@ -104,6 +105,7 @@ def after_fork() -> None:
     global _lock
     _lock = threading.Lock()
     lanes.after_fork()
+    exits.after_fork()
     pooljobs.after_fork()
     queueorder.after_fork()
     untouched.after_fork()
@@ -241,6 +243,7 @@ def _reach() -> None:
         *tasks.HOOKS,
         *nestedloops.HOOKS,
         *processes.HOOKS,
+        *childends.HOOKS,
         *queues.HOOKS,
         *semaphores.HOOKS,
         *eventwaits.HOOKS,

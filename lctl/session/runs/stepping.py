@@ -11,7 +11,7 @@ from lctl.session.jsonable import name_text
 from lctl.session.runs import context, halves
 from lctl.session.runs.context import Frame
 from lctl.session.runs.leaving import Leaving
-from lctl.session.runs.steps import StepScope, mark_of, outcome_of, was_left, was_reported
+from lctl.session.runs.steps import StepScope, has_failed, mark_of, outcome_of, was_left, was_reported
 
 if TYPE_CHECKING:
     from lctl.session.crashes import Ends
@@ -32,7 +32,7 @@ class Stepping:
     made_up: set[str]
     _forked: bool
     _watch: Any
-    _ended_as: str | None = None  # "error" or "interrupted" where an exception ended it
+    ended_as: str | None = None  # "error" or "interrupted" where an exception ended it
 
     def _is_watched(self) -> bool:
         raise NotImplementedError
@@ -249,21 +249,30 @@ class Stepping:
             frame = above
 
     def fail(
-        self, error: BaseException, ends: Ends, top: Frame | None = None, request: str | None = None
+        self,
+        error: BaseException,
+        ends: Ends,
+        top: Frame | None = None,
+        request: str | None = None,
+        places: list[str] | None = None,
     ) -> None:
         """The program, this session's block (whose frame is `top`), a thread (started there) or the answer to
         a request ends with `error`: an `error` event says so, unless one of the steps below has. Of what is
-        no failure, Ctrl-C alone is told: without it the run would look as if it had got to its end."""
+        no failure, Ctrl-C alone is told: without it the run would look as if it had got to its end.
+
+        Args:
+            places: as of `crashes.data_of`.
+        """
         top = top or self._root
         stopped = isinstance(error, KeyboardInterrupt)
-        is_told = stopped or outcome_of(error) == "error"
+        is_told = stopped or has_failed(error)
         if is_told and ends in ("program", "session"):
-            self._ended_as = "interrupted" if stopped else "error"
+            self.ended_as = "interrupted" if stopped else "error"
         if is_told and not was_reported(error, top.failed):
             from lctl.session import crashes  # here: most programs end well
 
             step = top.step if top.open else None
-            self._record("error", top.agent, crashes.data_of(error, ends, request), step)
+            self._record("error", top.agent, crashes.data_of(error, ends, request, places), step)
 
     def _step_to_end(self, agent: str | None, step: int | None) -> Frame | None:
         if step is not None:

@@ -97,6 +97,13 @@ def outcome_of(error: BaseException | None) -> str:
     return "aborted" if isinstance(error, _EXITS) or type(error).__name__ == "GreenletExit" else "error"
 
 
+def has_failed(error: BaseException) -> bool:
+    """Whether who ends by it says so to whoever started it: an exit with a code that is none of success."""
+    if not isinstance(error, SystemExit):
+        return outcome_of(error) == "error"
+    return error.code is not None and (error.code != 0 or not isinstance(error.code, int))
+
+
 def was_left(error: BaseException) -> bool:
     """Whether a step that `error` left was closed or cancelled: what it began may not know of that yet."""
     return isinstance(error, GeneratorExit) or outcome_of(error) == "cancelled"
@@ -129,13 +136,17 @@ def mark_of(error: BaseException) -> Mark:
     Holding the exception itself would keep its frames, and what they hold, alive.
     """
     trace = error.__traceback__
-    return id(error), type(error), id(trace), -1 if trace is None else trace.tb_lasti
+    if trace is None:  # raised by the call itself, whose line was taken off
+        return id(error), type(error), 0, hash(text_of_error(error))
+    return id(error), type(error), id(trace), trace.tb_lasti
 
 
 def was_reported(error: BaseException, mark: Mark | None) -> bool:
     """Whether `mark` was made of this raising, of which the traceback may have grown since."""
     if mark is None or mark[:2] != (id(error), type(error)):
         return False
+    if not mark[2]:
+        return mark[3] == hash(text_of_error(error))
     trace = error.__traceback__
     while trace is not None:
         if (id(trace), trace.tb_lasti) == mark[2:]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar, overload
 
+from lctl.errors import UsageError
 from lctl.session.default import get_session
 from lctl.session.runs import wrappedruns, wrapping
 from lctl.session.runs.steps import StepScope
@@ -33,7 +34,9 @@ def traced_step(
     any, the block just runs.
     """
     if not isinstance(session, str):
-        return session.step(agent, intent, **data)
+        if hasattr(session, "step"):
+            return session.step(agent, intent, **data)
+        raise UsageError(f"traced_step({session!r:.80}): it takes a session, or the name of an agent")
     here = get_session()
     return nullcontext() if here is None else here.step(session, agent, **data)
 

@@ -100,9 +100,10 @@ def begun_aside(begin: Begin, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 def step_aside(error: BaseException) -> None:
     """Take the caller's own line off the traceback of what it has caught, before anybody is told of that:
-    frameworks show theirs to the model, and put them into the text of other exceptions."""
+    frameworks show theirs to the model, and put them into the text of other exceptions. It is the only one
+    where the arguments were wrong, as those of models are, or the function is written in C."""
     trace = error.__traceback__
-    if trace is not None and trace.tb_next is not None:
+    if trace is not None:
         error.__traceback__ = trace.tb_next
 
 

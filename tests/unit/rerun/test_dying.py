@@ -65,6 +65,33 @@ def test_what_a_program_dies_of_is_the_same(lctl: Run, tmp_path: Path, how: str)
     assert error["context"]["ends"] == ("thread" if "thread" in how else "program")
 
 
+@pytest.mark.parametrize("how", [("agent.py",), ("-m", "agent")])
+@pytest.mark.parametrize(
+    ("last", "code", "said"),
+    [
+        ("sys.exit(3)", 3, "exit code 3"),
+        ("raise SystemExit(2 if found else 0)", 2, "exit code 2"),
+        ("sys.exit(found)", 1, "door "),
+    ],
+)
+def test_what_a_program_exits_with_is_the_same(
+    lctl: Run, tmp_path: Path, how: tuple[str, ...], last: str, code: int, said: str
+) -> None:
+    """Its code is the last error of both logs."""
+    (tmp_path / "agent.py").write_text(f"{_PROGRAM}def main():\n    {last}\n\nmain()\n")
+    recorded = lctl("run", "-o", "run.lctl.json", *how)
+    again = lctl("rerun", "run.lctl.json", "-o", "again.lctl.json")
+    assert again.returncode == recorded.returncode == code
+    assert "log equal, output equal" in again.stderr, again.stderr
+    assert again.stderr.startswith(recorded.stderr.partition("lctl:")[0])
+    for name in ("run.lctl.json", "again.lctl.json"):
+        document = json.loads((tmp_path / name).read_text())
+        (error,) = [event["data"] for event in document["events"] if event["type"] == "error"]
+        assert error["message"].startswith(said) and error["context"]["exit_code"] == code
+        assert error["context"]["traceback"][-1].endswith("in main")
+        assert document["summary"]["outcome"] == "error"
+
+
 def test_nobody_answers(lctl: Run, tmp_path: Path) -> None:
     """What the client's error was raised from has a traceback, too, as every one that was raised."""
     (tmp_path / "agent.py").write_text(

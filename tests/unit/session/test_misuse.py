@@ -37,6 +37,7 @@ def things(tmp_path: Path) -> Iterator[Things]:
 
 #: What no call here takes, and no type checker lets through.
 TEXT: Any = "2"
+THING: Any = 2
 ACME: Any = ["ACME"]
 PROPERTY: Any = property(str)
 
@@ -85,6 +86,11 @@ CASES: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda t: lctl.LCTLSession(path=t.folder / "x", header=TEXT),
         "header='2': it is a mapping",
     ),
+    "a chain's id": (lambda t: lctl.LCTLSession(THING), "chain_id=2: it is a text"),
+    "a log's path": (lambda t: lctl.LCTLSession("c", THING), "path=2: it is a path, such as 'run.lctl.json'"),
+    "max_string": (lambda t: lctl.LCTLSession(max_string=THING - 2), "max_string=0: it is a number of char"),
+    "export's path": (lambda t: t.session.export(THING), "path=2: it is a path"),
+    "whose step": (lambda t: lctl.traced_step(THING), "traced_step(2): it takes a session, or the name"),
     "a name": (lambda t: lctl.Redactor(extra_keys="x-tenant"), "extra_keys='x-tenant': it is a list"),
 }
 

@@ -9,10 +9,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import pytest
 
-from lctl.session import LCTLSession, tool
+from lctl.session import LCTLSession, tool, traced
 
 
 @tool
@@ -64,6 +65,28 @@ def in_a_thread() -> None:
     raise RuntimeError from error
 
 
+@traced
+def step() -> None:
+    pass
+
+
+def wrong(function: Any) -> Callable[[], object]:
+    """It is called with arguments that it does not take, as models give them."""
+
+    async def waited() -> None:
+        given = function(place="?")
+        if hasattr(given, "__aiter__"):
+            [item async for item in given]
+        else:
+            await given
+
+    def used() -> object:
+        return list(function(place="?"))
+
+    is_async = function in (coroutine, stream)
+    return (lambda: asyncio.run(waited())) if is_async else used
+
+
 CASES: list[Callable[[], object]] = [
     plain,
     lambda: list(items()),
@@ -72,6 +95,7 @@ CASES: list[Callable[[], object]] = [
     in_a_pool,
     lambda: asyncio.run(asyncio.to_thread(divide)),
     in_a_thread,
+    *map(wrong, (plain, items, coroutine, stream, step, tool(len))),
 ]
 
 

@@ -333,3 +333,53 @@ def test_a_generator_that_is_left_is_gone_at_once() -> None:
         assert seen() is None
     finally:
         gc.enable()
+
+
+def _reach(kind: str) -> tuple[Any, Any]:
+    """A function of that kind, and what calls it without its argument."""
+
+    def plain(x: int) -> int:
+        return x
+
+    def items(x: int) -> Iterator[int]:
+        yield x
+
+    async def coroutine(x: int) -> int:
+        return x
+
+    async def stream(x: int) -> AsyncIterator[int]:
+        yield x
+
+    async def drain(function: Any) -> None:
+        async for _ in function():
+            pass
+
+    kinds: dict[str, tuple[Any, Any]] = {
+        "plain": (plain, lambda function: function()),
+        "items": (items, lambda function: list(function())),
+        "coroutine": (coroutine, lambda function: asyncio.run(function())),
+        "stream": (stream, lambda function: asyncio.run(drain(function))),
+    }
+    return kinds[kind]
+
+
+@pytest.mark.parametrize("kind", ["plain", "items", "coroutine", "stream"])
+def test_wrong_arguments_are_a_failure(kind: str, session: LCTLSession, events: Events) -> None:
+    """Of the tool's call; of the step, which ends with it; said once, at the place of the call."""
+    function, call = _reach(kind)
+    with pytest.raises(TypeError, match="missing 1 required"), session.step("outer"):
+        call(tool(function))
+    with pytest.raises(TypeError, match="missing 1 required"), session.step("outer"):
+        call(traced("a", "work")(function))
+    session.add_fact("F1", "after")
+    recorded = events(session)
+    assert [event["type"] for event in recorded] == [
+        *("step_start", "tool_call", "error", "step_end"),
+        *("step_start", "step_start", "error", "step_end", "step_end", "fact_added"),
+    ]
+    failed = recorded[1]["data"]
+    assert (failed["tool"], failed["input"], failed["error"]["type"]) == (kind, {}, "TypeError")
+    assert recorded[6]["step"] == recorded[5]["seq"] and "step" not in recorded[-1]
+    assert {recorded[n]["data"]["outcome"] for n in (3, 7, 8)} == {"error"}
+    for n in (2, 6):
+        assert any("test_wrapping.py" in place for place in recorded[n]["data"]["context"]["traceback"])
