@@ -54,6 +54,8 @@ _open: list[LCTLSession] = []
 latest: Closed | None = None
 closed = 0
 _registered = _any_opened = False
+#: The program has come to its end, and what it records is being closed.
+is_over = False
 
 
 def keep(session: LCTLSession) -> None:
@@ -92,6 +94,8 @@ def drop(session: LCTLSession) -> None:
 
 
 def _close_at_exit() -> None:
+    global is_over
+    is_over = True
     for session in _open[:]:
         tell(session)
     close_all()
