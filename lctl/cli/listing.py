@@ -222,13 +222,18 @@ def ending_mark(run: Run) -> tuple[str, Style]:
 def _note(run: Run, errors: int | None, depth: int) -> Piece:
     if run.open:
         return open_note(run)
+    told: list[str] = []
     outcome = run.outcome
     if outcome in STOPPED:
-        others = (errors or 0) - (outcome == "interrupted")  # what interrupted it is one of its errors
-        word = "other error" if outcome == "interrupted" else "error"
-        return (f"{outcome}, {plural(others, word)}" if others > 0 else str(outcome), "yellow")
-    if errors:
-        return (plural(errors, "error"), "yellow")
+        told.append(str(outcome))
+        errors = (errors or 0) - (outcome == "interrupted")  # what interrupted it is one of its errors
+    if errors and errors > 0:
+        told.append(plural(errors, "other error" if outcome == "interrupted" else "error"))
+    lost = _whole(run.summary.get("lost"))
+    if lost:
+        told.append(f"{plural(lost, 'event')} lost")
+    if told:
+        return (", ".join(told), "yellow")
     if run.events is None:
         return (f"{run.size >> 20} MB in another form than lctl writes: not counted here", "dim")
     if run.is_unended:

@@ -12,6 +12,7 @@ from lctl.analysis.wording import plain
 from lctl.cli.options import screened, target
 from lctl.cli.panels import Line
 from lctl.cli.screen import Screen
+from lctl.cli.text import plural
 from lctl.errors import UsageError
 from lctl.events import Event
 
@@ -100,11 +101,21 @@ def _show_state(screen: Screen, log: Log, state: State, everything: bool, *, aft
     end = f"after event {state.seq}" if after is not None else "at the end" if not log.open else "so far"
     screen.line(("State", "bold"), f" {end} of {plain(state.chain_id or log.name, 80)}")
     _section(screen, "", panels.totals(state, pause_of(log)))
+    _section(screen, "", _lost(log))
     _section(screen, "Steps", panels.steps(state, None if everything else _MOST_STEPS))
     _section(screen, "Facts", panels.facts(state, None if everything else _MOST_FACTS))
     _section(
         screen, "Could not be taken at its word", ([plain(str(d.text), 200)] for d in state.diagnostics[:10])
     )
+
+
+def _lost(log: Log) -> list[Line]:
+    """That the log is not whole, as its writer knew."""
+    summary = (log.tail or {}).get("summary")
+    lost = summary.get("lost") if isinstance(summary, dict) else None
+    if not isinstance(lost, int) or lost < 1:
+        return []
+    return [[(f"{plural(lost, 'event')} could not be recorded", "yellow")]]
 
 
 def _section(screen: Screen, title: str, lines: Iterable[Line]) -> None:

@@ -27,7 +27,6 @@ _by_program = False
 _late = False  # the program had been at work when it began
 _failed = False
 _opening = False
-_ended = False  # closed at exit
 _lock = threading.RLock()
 _registered = False
 _enabled_in: Path | None = None  # the program may go elsewhere before its first event, or its last
@@ -150,7 +149,7 @@ def is_enabled() -> bool:
 
 def has_ended() -> bool:
     """Whether the program has come to its end, and what it recorded was closed."""
-    return _ended
+    return ending.is_over
 
 
 def has_failed() -> bool:
@@ -191,7 +190,7 @@ def _opened() -> LCTLSession | None:
             return closing  # asked for while it is being closed, as by a stream that ends with it
         if _failed:
             return None
-        if _ended and threading.current_thread().daemon:
+        if ending.is_over and threading.current_thread().daemon:
             return None  # goes on until the process is gone: it would begin another log that nobody ends
         if _opening:
             return None  # asked for while it is being opened, by something that opening it reads
@@ -242,8 +241,7 @@ def end() -> None:
 
 
 def _close_at_exit() -> None:
-    global _ended
-    _ended = True
+    ending.is_over = True
     try:
         if _session is not None:
             ending.tell(_session)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
 from lctl.record.recorder import Build, Draft, Recorder
-from lctl.session import jsonable, reported
+from lctl.session import ending, jsonable, reported
 from lctl.session.concurrency import lanes
 from lctl.session.concurrency.lane import Lane
 from lctl.session.forked import ClosedRecorder, UnopenedRecorder
@@ -126,7 +127,10 @@ class Emitting:
             after()
 
     def _failed(self, error: Exception, count: int) -> int:
-        """What a recording call does with a failure of ours: count it, report the first, go on."""
+        """What a recording call does with a failure of ours: count it, report the first, go on. What threads
+        do that Python ends with the program is none, once its log is closed."""
+        if ending.is_over and threading.current_thread().daemon:
+            return 0
         if guard.policy == "raise":
             raise error
         self.lost += count

@@ -54,6 +54,8 @@ _open: list[LCTLSession] = []
 latest: Closed | None = None
 closed = 0
 _registered = _any_opened = False
+#: The program has come to its end, and what it records is being closed.
+is_over = False
 
 
 def keep(session: LCTLSession) -> None:
@@ -92,6 +94,8 @@ def drop(session: LCTLSession) -> None:
 
 
 def _close_at_exit() -> None:
+    global is_over
+    is_over = True
     for session in _open[:]:
         tell(session)
     close_all()
@@ -120,38 +124,46 @@ def close_all() -> None:
         session.close()
 
 
-def tail(store: RecordingStore, ended_as: str | None = None) -> dict[str, Any]:
+def tail(store: RecordingStore, ended_as: str | None = None, lost: int = 0) -> dict[str, Any]:
     """State and summary of the log, folded from it; of a long one the little that is known without.
 
     Args:
         ended_as: "error" or "interrupted" where an exception ended it.
+        lost: how many events are not in it, as they could not be recorded.
     """
     count = store.count()
+    # A thread's step that ended after the one that failed would hide how it ended.
+    known: dict[str, Any] = {"outcome": ended_as} if ended_as else {}
+    if lost:
+        known["lost"] = lost
     if count > _STATE_LIMIT:
-        return {"summary": {"events": count, **({"outcome": ended_as} if ended_as else {})}}
+        return {"summary": {"events": count, **known}}
     from lctl.state.summary import tail_of
 
     made = tail_of(store.read(), store.chain)
-    if ended_as is not None:  # a thread's step that ended after the one that failed would hide it
-        made["summary"]["outcome"] = ended_as
+    made["summary"] |= known
     return made
 
 
 def close(
-    store: RecordingStore, before: dict[str, Any], unopened: bool = False, ended_as: str | None = None
+    store: RecordingStore,
+    before: dict[str, Any],
+    unopened: bool = False,
+    ended_as: str | None = None,
+    lost: int = 0,
 ) -> None:
     """Close the log with its tail; with the hash alone if the tail cannot be made.
 
     Args:
         before: `hooks.recording()` when the session was opened.
         unopened: a forked child that recorded nothing: the store is still its parent's.
-        ended_as: as of `tail`.
+        ended_as, lost: as of `tail`.
     """
     if unopened:
         return
     made: dict[str, Any] = {}
     with guard(f"the summary of {store.path}"):
-        made = tail(store, ended_as)
+        made = tail(store, ended_as, lost)
     store.close(_noted(made, before))
 
 

@@ -243,7 +243,7 @@ class LCTLSession(Trusting, Entering, Verbs, Keeping):
             self._recorder = ClosedRecorder(self._recorder.seq, self._store.where)
         self.closed = True
         self._root.open = False
-        ending.close(self._store, self._before, unopened, self.ended_as)
+        ending.close(self._store, self._before, unopened, self.ended_as, self.lost)
 
     # -- after fork() ------------------------------------------------------------------------------
 

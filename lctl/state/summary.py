@@ -64,7 +64,7 @@ def summary_of(state: State) -> dict[str, Any]:
     `models` has calls, errors, wall_ms and tokens of each, so that a reader can price them.
     `outcome`: of the top-level step the newest step is in; "open" while one is; "error" where an error came
     after that step's end, as of a program that died, or "interrupted" where that is Ctrl-C;
-    null without steps and errors.
+    null without steps and errors. In a log's tail its writer adds `lost`: events that it could not record.
     """
     totals = state.totals
     return {

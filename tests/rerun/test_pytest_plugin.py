@@ -41,6 +41,29 @@ def test_a_mismatch_shows_both_requests_and_changes_nothing(runs: Runs, server: 
     assert (runs.folder / "cassettes" / "it.lctl.json").read_bytes() == before
 
 
+_PRICES = """
+    import lctl
+
+    @lctl.tool
+    def price(item):
+        return 2
+
+    @pytest.mark.lctl("cassettes/it.lctl.json")
+    def test_it():
+        assert price("{item}") == 2
+"""
+
+
+def test_a_mismatch_shows_both_calls_of_a_tool(runs: Runs, server: ModelServer) -> None:
+    runs.write(_PRICES.replace("{item}", "pen"))
+    runs.run().assert_outcomes(passed=1)
+    runs.write(_PRICES.replace("{item}", "pencil"))
+    failed = runs.run()
+    failed.assert_outcomes(failed=1)
+    failed.stdout.fnmatch_lines(['*- *"item": "pen"', '*+ *"item": "pencil"', "*--lctl-record=all*"])
+    failed.stdout.no_fnmatch_line("*--on-miss*")
+
+
 def test_a_mismatch_the_program_swallows_fails_all_the_same(runs: Runs, server: ModelServer) -> None:
     runs.write(words("one"))
     runs.run().assert_outcomes(passed=1)

@@ -35,4 +35,5 @@ def told(path: Callable[[], Path], is_known: Callable[[str], bool] | None = None
 def _without_options(text: str) -> str:
     """Without the last paragraph, which names options of `lctl rerun`."""
     body, _, last = text.rpartition("\n\n")
-    return body if last.lstrip().startswith("--") else text
+    is_advice = last.lstrip().startswith("--") and not last.lstrip().startswith("---")  # which begins a diff
+    return body if is_advice else text

@@ -111,8 +111,7 @@ def _plain(function: Any, begin: Begin) -> Any:
 
 
 def _followed(run: Run, value: Any) -> Any:
-    """What a plain function gave to be iterated or awaited (a decorator's wrapper around a generator function
-    gives a generator): the run goes on in it."""
+    """A plain function gave it to be iterated or awaited, as decorators do: the run goes on in it."""
     kind = str(run.gives)
     frame = context.raw() if run.frame is None else run.frame
 

@@ -213,6 +213,22 @@ def test_live_with_the_real_writer(place: Path) -> None:
     assert not is_live(place / "x.lctl.json")
 
 
+@pytest.mark.parametrize(
+    ("summary", "said"),
+    [
+        ({"lost": 1}, "1 event lost"),
+        ({"lost": 345, "errors": 2, "outcome": "error"}, "2 errors, 345 events lost"),
+        ({"lost": 3, "errors": 1, "outcome": "interrupted"}, "interrupted, 3 events lost"),
+    ],
+)
+def test_a_log_that_is_not_whole(folder: Path, lctl: Cli, summary: dict[str, Any], said: str) -> None:
+    """Its writer knew of events that it could not record."""
+    path = record(folder, "full", **summary)
+    assert lctl("ls").out.splitlines()[1].endswith(said)
+    lost = summary["lost"]
+    assert f"{lost} event{'s' * (lost > 1)} could not be recorded" in lctl("show", str(path)).out
+
+
 def test_limits_and_empty(folder: Path, lctl: Cli) -> None:
     """-n takes the newest; a terminal shows a screenful and says how to see all; no runs: what to do."""
     assert "lctl run agent.py" in lctl("ls").out

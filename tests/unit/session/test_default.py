@@ -294,3 +294,32 @@ thread.start()
     )
     assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr
     assert len(list((folder / ".lctl").iterdir())) == 1
+
+
+def test_what_a_daemon_thread_does_after_the_end_is_no_failure(folder: Path) -> None:
+    """It has the session, whose log is closed: the program has ended, and nothing was missed of it."""
+    done = run(
+        """
+import atexit, threading
+ended = threading.Event()
+
+def last():
+    ended.set()
+    thread.join()
+
+atexit.register(last)  # before: so it runs behind ours
+from lctl.session import default, get_session
+default.enable()
+session = get_session()
+session.emit("t", {})
+
+def work():
+    ended.wait()
+    print(session.emit("t", {}), session.lost)
+
+thread = threading.Thread(target=work, daemon=True)
+thread.start()
+"""
+    )
+    assert (done.returncode, done.stdout) == (0, "0 0\n"), done.stderr
+    assert done.stderr.count("lctl:") == 1

@@ -368,6 +368,28 @@ with LCTLSession("c", "run.lctl.json") as session:
         assert again.last_seq == last
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
+def test_a_log_that_is_not_whole_says_so_when_it_could_be_closed(folder: Path) -> None:
+    """The disk had room again by then."""
+    code = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from lctl.session import LCTLSession
+with LCTLSession("c", "run.lctl.json") as session:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.RLIM_INFINITY))
+    for n in range(20):
+        session.add_fact(f"F{n}", "x" * 300)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print(session.lost)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=_quiet_environment()
+    )
+    summary = json.loads((folder / "run.lctl.json").read_text())["summary"]
+    assert summary["lost"] == int(done.stdout) > 5, done.stderr
+    assert summary["events"] + summary["lost"] == 20
+
+
 def test_import_is_light() -> None:
     """`import lctl` loads nothing else, and opening a session none of the heavy modules."""
     code = """
