@@ -8,6 +8,8 @@ import os
 import signal
 import sys
 from collections.abc import Generator, Iterator
+from itertools import compress
+from operator import not_
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
 
 from tests.clients import close_all
-from tests.seeds import CHOSEN, tries
+from tests.seeds import CHOSEN, tries, variants
 
 # How long something takes here says nothing: other programs run as well. The same examples in each run, so
 # that a failure is the change's; HYPOTHESIS_PROFILE=explore looks for new ones, LCTL_EXAMPLES=1 has others,
@@ -76,11 +78,14 @@ def _comes_from_the_end() -> bool:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """In the order of any other process; what takes long goes first: none of several is left alone with it in
     the end."""
     order = {path: n for n, path in enumerate(sorted({item.path for item in items}))}
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, order[item.path]))
+    taken = variants(item.nodeid.partition("[")[0] for item in items)
+    config.hook.pytest_deselected(items=list(compress(items, map(not_, taken))))
+    items[:] = compress(items, taken)
     if CHOSEN is not None:
         tests = [item.obj for item in items if isinstance(item, pytest.Function)]
         for tried in filter(is_hypothesis_test, tests):

@@ -5,7 +5,8 @@ without variables of lctl."""
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -35,6 +36,20 @@ def some(all_there_are: Sequence[T], variable: str) -> Sequence[T]:
     """Those of the part that `variable` asks for, as LCTL_HISTORIES does; the last one, if that has none."""
     number, parts = _part(variable)
     return all_there_are[number::parts] or all_there_are[-1:]
+
+
+def variants(keys: Iterable[object]) -> list[bool]:
+    """Of tests by what each is a variant of, in their order: whether it is of the part that LCTL_SAMPLE asks
+    for, as LCTL_HISTORIES does. Tests of few variants are, all of them."""
+    number, parts = _part("LCTL_SAMPLE")
+    seen: Counter[object] = Counter()
+    keys = list(keys)
+    many = {key for key, count in Counter(keys).items() if count >= 2 * parts}
+    taken = []
+    for key in keys:
+        taken.append(parts == 1 or key not in many or seen[key] % parts == number)
+        seen[key] += 1
+    return taken
 
 
 def _part(variable: str) -> tuple[int, int]:
