@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import MemberDescriptorType
 from typing import Any
 
+from lctl.interrupts import RAISED, let_through
+
 #: Items of an array that are written out.
 _ARRAY = 10_000
 
@@ -21,10 +23,7 @@ def by_library(value: Any, kind: type) -> Any:
     if fields is not None:
         return {name: _field(value, kind, name) for name in fields}
     if callable(getattr(kind, "model_dump", None)):
-        try:
-            made = value.model_dump(warnings=False)  # the host's stderr stays as it was
-        except TypeError:
-            made = value.model_dump()
+        made = _dumped(value, kind)
         # A model of one value, or one that says how it is written, gives another thing than a dict.
         return made if type(made) in (dict, list, str, int, float, bool) else None
     module = str(kind.__module__)
@@ -53,6 +52,22 @@ def by_library(value: Any, kind: type) -> Any:
     if any(base.__module__ == "pathlib" for base in kind.__mro__):
         return str(value)
     return None
+
+
+def _dumped(value: Any, kind: type) -> Any:
+    """Of pydantic's models and their like. Where code of the program's in it fails (a computed field, what
+    serializes one), its fields as they are."""
+    try:
+        try:
+            return value.model_dump(warnings=False)  # the host's stderr stays as it was
+        except TypeError:
+            return value.model_dump()
+    except RAISED as error:
+        let_through(error)
+        held, known = _attributes(value, kind), getattr(kind, "model_fields", {})
+        if held is None:
+            raise
+        return {name: item for name, item in held.items() if not getattr(known.get(name), "exclude", None)}
 
 
 def _field(value: Any, kind: type, name: str) -> Any:

@@ -181,6 +181,29 @@ def test_libraries_values(session: LCTLSession, events: Events) -> None:
     assert values[4] == [1.0, {"$float": "nan"}]
 
 
+@pytest.mark.parametrize("error", [ValueError, TypeError])
+def test_a_model_whose_own_code_fails(session: LCTLSession, events: Events, error: type[Exception]) -> None:
+    """Its fields are there, but for those that it keeps out of what is made of it."""
+    pydantic = pytest.importorskip("pydantic")
+
+    class Inner(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+        a: int = 1
+
+    class Model(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+        x: str = "x"
+        inner: list[Inner] = pydantic.Field(default_factory=lambda: [Inner()])
+        hidden: str = pydantic.Field("out", exclude=True)
+
+        @pydantic.computed_field  # type: ignore[prop-decorator, untyped-decorator, unused-ignore]
+        @property
+        def bad(self) -> int:
+            raise error("no")
+
+    session.emit("t", {"value": Model()})
+    (event,) = events(session)
+    assert event["data"]["value"] == {"x": "x", "inner": [{"a": 1}]}
+
+
 def test_what_was_recorded_does_not_change_with_the_program(session: LCTLSession, events: Events) -> None:
     """Values are taken as they are at the call."""
     messages = [{"role": "user"}]
