@@ -286,11 +286,12 @@ def _before_fork() -> None:
 
 
 def _after_fork() -> None:
-    """In the child: chance of its own, made of the parent's."""
-    global _seed
+    """In the child: chance of its own, made of the parent's. Whatever seed the program has set, Python sets a
+    new one there."""
+    global _seed, _explicit
     if not reads.active():
         return
-    _seed = f"{derived('fork', _forks):032x}"
+    _seed, _explicit = f"{derived('fork', _forks):032x}", False
     _generators.clear()
     _counters.clear()
     for reseed in _reseeds:

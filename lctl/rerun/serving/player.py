@@ -83,7 +83,7 @@ class TapePlayer(ToolPlayer):
         self._shared = Shared(self._matcher)
         self._agents = AgentTools(tape, self._matcher)
         self._repeater = Repeater(inherited_edits(tape))
-        self.bodies = SkippedBodies(tape, order)
+        self.bodies = SkippedBodies(tape, order, are_filled=settings.at is None)
 
     # -- exchanges -------------------------------------------------------------------------
 

@@ -20,11 +20,16 @@ class SkippedBodies:
         fills: whether such an event is stored in its recorded place.
     """
 
-    def __init__(self, tape: Tape, order: Order) -> None:
+    def __init__(self, tape: Tape, order: Order, are_filled: bool) -> None:
+        """
+        Args:
+            are_filled: what `fills` says as long as the log is not begun: that of a forked process may begin
+                with such an event.
+        """
         self._tape = tape
         self._order = order
         self.seqs: set[int] = set()
-        self.fills: Callable[[int], bool] = lambda seq: False
+        self.fills: Callable[[int], bool] = lambda seq: are_filled
 
     def events(self, ranges: Sequence[tuple[int, int]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """The events of a body: nobody will ask for what it asked for. First those that are recorded where

@@ -125,6 +125,45 @@ def test_from_those_of_numpy(twice: Twice) -> None:
     assert "rerun exact" in again.stderr and "output equal" in again.stderr
 
 
+_FORKED = """\
+import multiprocessing, os, random
+import lctl
+random.seed(42)
+
+@lctl.tool
+def roll(times):
+    return [random.randint(1, 6) for _ in range(times)]
+
+def work(times):
+    return roll(times), random.random()
+
+if __name__ == "__main__":
+    print(roll(2), random.random())
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        print(pool.map(work, range(4), chunksize=1))
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writer, repr([roll(1), random.random()]).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(os.read(reader, 1000), roll(1), random.random())
+"""
+
+
+def test_in_forked_processes(lctl: Run, tmp_path: Path) -> None:
+    """Python gives each of them a new seed, whatever the program has set; and what a tool's body has drawn
+    may be the first event of its log."""
+    (tmp_path / "agent.py").write_text(_FORKED)
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.returncode == 0, recorded.stderr
+    for _ in range(2):
+        again = lctl("rerun", "run.lctl.json")
+        assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+        told = [line for line in again.stderr.splitlines() if line.startswith("lctl: rerun ")]
+        assert len(told) >= 3 and all(line.startswith("lctl: rerun exact") for line in told)
+
+
 def test_a_log_grows_by_places_and_not_by_words(lctl: Run, tmp_path: Path) -> None:
     """Of two calls that draw the first five numbers of 624: the state that a seed makes is known."""
     (tmp_path / "agent.py").write_text(
