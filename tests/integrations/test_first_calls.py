@@ -11,7 +11,7 @@ import pytest
 
 import lctl
 from lctl.codec import open_log
-from lctl.session import default
+from lctl.session import ending
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_what_is_sent_after_the_end_opens_no_other_log(
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json=make.chat("Hello"))
 
-    monkeypatch.setattr(default, "_ended", True)
+    monkeypatch.setattr(ending, "is_over", True)
     with httpx.Client(transport=httpx.MockTransport(answer)) as client:
         client.post("https://tools.example/report", json={"events": []})
         assert list(recorded.glob("*.lctl.json")) == []
