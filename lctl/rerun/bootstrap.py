@@ -74,7 +74,7 @@ def begin() -> None:
         at = end_of(tape) if len(siblings.process(tape)) == 1 else None
         if at is not None and running.player.ends:
             running.order.at_far_end(at, running.is_whole, lambda: _end_as_recorded(running))
-        elif at is not None:
+        elif at is not None and settings.on_miss != "live" and not settings.allow:
             running.order.at_endless(at, lambda: _go_on_for_ever(running))
     if forkserving.is_server():
         _finish_as_multiprocessing_does()
