@@ -31,10 +31,13 @@ THROUGH = (
     "rerun/guarding/auditing.py",
     "rerun/guarding/libuv.py",
     "rerun/guarding/rpc.py",
+    "rerun/guarding/stops.py",
     "rerun/order/cancelling.py",
     "rerun/order/conductor.py",
     "rerun/order/handing.py",
     "rerun/order/idleloop.py",
+    "rerun/order/parties.py",
+    "rerun/order/poolstops.py",
     "rerun/order/turns.py",
     "rerun/order/waiting.py",
 )

@@ -30,6 +30,8 @@ _SECRET = re.compile(
 #: There is something at the path that is no file, or cannot be read.
 OTHER: Final = "other"
 
+#: How keys of what lies among temporary files begin.
+TEMPORARY: Final = "tmp:"
 #: Where temporary files are as the program begins.
 _TEMPORARY = os.environ.get("TMPDIR")
 
@@ -218,7 +220,7 @@ def _folders() -> Iterator[tuple[str, str]]:
     if isinstance(program, str):
         yield "program:", os.path.dirname(program)  # noqa: PTH120
     for folder in temporary():
-        yield "tmp:", folder
+        yield TEMPORARY, folder
 
 
 def temporary() -> Iterator[str]:

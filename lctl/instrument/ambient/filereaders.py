@@ -12,7 +12,7 @@ from lctl.errors import RerunStopped
 from lctl.guard import guard
 from lctl.instrument import settings
 from lctl.instrument.ambient import callers, reads, slots
-from lctl.instrument.ambient.filelooks import OTHER
+from lctl.instrument.ambient.filelooks import OTHER, TEMPORARY, key_of
 from lctl.session import border
 from lctl.session.concurrency import lanes
 from lctl.session.ownpackages import installed_as
@@ -34,11 +34,15 @@ _READERS = (
     "shelve.py",
     "shutil.py",
     "tarfile.py",
+    "zipfile.py",
+    os.path.join("zipfile", "__init__.py"),  # noqa: PTH118
 )
+#: Installed packages that read a file for their caller: data and documents, and what they have kept of them.
+_READING = frozenset(("docx", "joblib", "numpy", "openpyxl", "pandas", "PIL", "pptx", "pypdf"))
 #: Of `pathlib`: they look for what they are to make, and for loops of links. (What `os.makedirs` finds
 #: decides which folders it makes.) Of `shutil`: what they look at they copy; and of `dbm`: the first bytes.
 _NOT_LOOKING = ("mkdir", "resolve", "_samefile", "_stat", "copystat", "whichdb")
-_DEPTH = 8
+_DEPTH = 24
 _PLACE = "a file that the program reads"
 #: Stands for: not asked, it is as it is now.
 UNKNOWN: Any = object()
@@ -58,22 +62,28 @@ class _NotToTell(Exception):
     """It is as it is now."""
 
 
-def own(frame: FrameType | None, *, makes: bool = False) -> FrameType | None:
+def own(frame: FrameType | None, given: Any = None, *, makes: bool = False) -> FrameType | None:
     """The program's own code for which `frame` reads a file; None where a library does, or a tool.
 
     Args:
+        given: the file. A temporary one that a library has made for itself has another name each time.
         makes: it makes a folder, and does not look for what it makes.
     """
     if not (settings.files and reads.active()):
         return None
+    by_library = False
     for _ in range(_DEPTH):
         if frame is None:
             return None
         file = frame.f_code.co_filename
         kind = callers.kind_of(file)
         if kind == callers.LIBRARY:
-            if not (file.endswith(_READERS) and callers.is_standard(file)):
+            package = installed_as(file)
+            if not (package in _READING or (package is None and file.endswith(_READERS))):
                 return None
+            if package is None and not callers.is_standard(file):
+                return None
+            by_library = by_library or package is not None
         elif kind != callers.BETWEEN:
             break
         if not makes and frame.f_code.co_name in _NOT_LOOKING:
@@ -81,6 +91,8 @@ def own(frame: FrameType | None, *, makes: bool = False) -> FrameType | None:
         frame = frame.f_back
     found = callers.own(frame)
     if found is None or installed_as(found.f_code.co_filename) is not None:
+        return None
+    if by_library and (path := path_of(given)) is not None and key_of(path).startswith(TEMPORARY):
         return None
     return None if lanes.current().tool is not None else found
 

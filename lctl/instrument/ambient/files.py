@@ -61,7 +61,7 @@ def _opening(original: Any) -> Callable[..., Any]:
         value = UNKNOWN
         try:
             if opener is None and type(mode) is str and "w" not in mode:
-                frame = filereaders.own(sys._getframe().f_back)
+                frame = filereaders.own(sys._getframe().f_back, file)
                 if frame is not None and _READING.issuperset(mode):
                     value = _content(original, file, mode, frame)
                 elif frame is not None:
@@ -141,7 +141,7 @@ def _is_now(given: Any, value: Any) -> bool:
 
 def _finding(original: Callable[[Any], bool]) -> Callable[..., Any]:
     def find(path: Any) -> bool:
-        frame = filereaders.own(sys._getframe().f_back)
+        frame = filereaders.own(sys._getframe().f_back, path)
         value = UNKNOWN if frame is None else _there(path, frame)
         if value is UNKNOWN or border.player() is None or _is_now(path, value):
             return original(path)
@@ -152,7 +152,7 @@ def _finding(original: Callable[[Any], bool]) -> Callable[..., Any]:
 
 def _finding_folder(original: Callable[[Any], bool]) -> Callable[..., Any]:
     def find(s: Any) -> bool:
-        frame = filereaders.own(sys._getframe().f_back)
+        frame = filereaders.own(sys._getframe().f_back, s)
         value = UNKNOWN if frame is None else _there(s, frame)
         if value is UNKNOWN or border.player() is None or _is_now(s, value):
             return original(s)
@@ -164,7 +164,7 @@ def _finding_folder(original: Callable[[Any], bool]) -> Callable[..., Any]:
 def _measuring(get: Callable[[int, int], Any]) -> Callable[..., Any]:
     def make(original: Callable[[Any], Any]) -> Callable[..., Any]:
         def measure(filename: Any) -> Any:
-            frame = filereaders.own(sys._getframe().f_back)
+            frame = filereaders.own(sys._getframe().f_back, filename)
             value = UNKNOWN if frame is None else _there(filename, frame)
             try:
                 if value is UNKNOWN or border.player() is None or _is_now(filename, value):
@@ -188,7 +188,7 @@ def _stating(original: Any) -> Callable[..., Any]:
         value = UNKNOWN
         try:
             if dir_fd is None and follow_symlinks:
-                frame = filereaders.own(sys._getframe().f_back)
+                frame = filereaders.own(sys._getframe().f_back, path)
                 value = UNKNOWN if frame is None else _there(path, frame)
             if value is UNKNOWN or border.player() is None or _is_now(path, value):
                 return original(path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)

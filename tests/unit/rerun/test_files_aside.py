@@ -193,6 +193,33 @@ def test_caches_on_disk_addresses_of_databases_and_the_order_of_folders(lctl: Ru
         assert kept.execute("SELECT count(*) FROM said").fetchone() == (2,)
 
 
+_KEEPING = """
+import os, zipfile
+import numpy as np
+
+x = np.load("state.npy") if os.path.exists("state.npy") else np.zeros(3)
+print(x)
+np.save("state.npy", x + np.random.rand(3))
+np.savetxt("state.txt", x)
+print(np.load("state.npy"), np.loadtxt("state.txt"))
+with zipfile.ZipFile("kept.zip", "a") as kept:
+    kept.writestr(f"{len(kept.namelist())}.txt", "one more")
+print(zipfile.ZipFile("kept.zip").namelist())
+"""
+
+
+@pytest.mark.slow
+def test_what_libraries_read_for_the_program(lctl: Run, tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    (tmp_path / "agent.py").write_text(_KEEPING)
+    runs = [lctl("run", "-o", f"{name}.lctl.json", "agent.py") for name in ("first", "second")]
+    assert "['0.txt']" in runs[0].stdout and "['0.txt', '1.txt']" in runs[1].stdout, runs
+    for name, run in zip(("first", "second"), runs, strict=True):
+        again = lctl("rerun", f"{name}.lctl.json", "--writes", "aside")
+        assert (again.returncode, again.stdout) == (0, run.stdout), again.stderr
+        assert "rerun exact" in again.stderr
+
+
 _SHELVES = """
 import dbm, dbm.dumb, shelve, sys, time
 

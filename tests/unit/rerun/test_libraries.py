@@ -243,3 +243,23 @@ def test_a_look_for_fonts_where_nobody_has_looked_yet(twice: Twice, tmp_path: Pa
     )
     assert again.stdout == recorded.stdout == "looked\n7\n", again.stderr
     assert "rerun exact" in again.stderr
+
+
+def test_what_a_library_writes_in_jobs_of_a_pool_is_refused(twice: Twice, tmp_path: Path) -> None:
+    """No code of the program's is around it there: pools of threads, and of processes."""
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "keeping.py").write_text(
+        "def keep(n):\n    with open(f'kept {n}', 'a') as file:\n        file.write('once')\n"
+    )
+    recorded, again = twice(
+        "import sys, multiprocessing, lctl\nsys.path.insert(0, 'site-packages')\n"
+        "from multiprocessing.pool import ThreadPool\nimport keeping\nlctl.tool(len)([])\n"
+        "for n, pools in enumerate((ThreadPool, multiprocessing.get_context('fork').Pool)):\n"
+        "    with pools(1) as pool:\n"
+        "        try:\n            pool.map(keeping.keep, [n])\n"
+        "        except Exception as error:\n            print(type(error).__name__)\n"
+    )
+    assert (recorded.returncode, recorded.stdout) == (0, ""), recorded.stderr
+    assert again.returncode == 1
+    assert [(tmp_path / f"kept {n}").read_text() for n in (0, 1)] == ["once", "once"]
+    assert "blocked: writing" in again.stderr and "keeping.py" in again.stderr
