@@ -23,7 +23,7 @@ from lctl.guard import guard
 from lctl.session.concurrency import lanes
 
 #: Generators that are looked at, the oldest of those that live; and of numpy's, which are kept alive by it.
-_MOST, _MOST_OF_NUMPY = 48, 16
+_MOST, _MOST_OF_NUMPY = 16, 8
 _WORDS = struct.Struct("<624I")
 _LARGE = 1 << 63
 
