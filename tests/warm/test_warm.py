@@ -64,7 +64,7 @@ from lazy import Thing
 print("lazy.inner" in sys.modules, Thing.__module__)
 """
 #: What a fork leaves behind, which every forked process has.
-_OF_FORKS = ("streams._is_held", "thread.lane", "queueorder._generation")
+_OF_FORKS = ("streams._is_held", "thread.lane", "queueorder._generation", "exits._first", "watch.is_on")
 _ENDS = {
     "exits": "import sys; print('said'); sys.exit(7)",
     "fails": "def f():\n    raise ValueError('no')\nf()",

@@ -21,7 +21,7 @@ from lctl.session.redaction.cells import is_secret_cell
 from lctl.session.redaction.pieces import Piece, bytes_of, delimited, fitted, pieces_of
 from lctl.session.redaction.placeholders import Placeholders
 from lctl.session.redaction.prose import Prose, is_user_and_password
-from lctl.session.redaction.rows import columns_above, columns_beside
+from lctl.session.redaction.rows import are_reads, columns_above, columns_beside
 from lctl.session.redaction.suspicion import suspicion
 
 #: Under which an object has the secret that it stands for.
@@ -168,6 +168,10 @@ class Redactor:
         if found := columns_beside(value, self._placeholders.has_name):
             rows, columns = found
             value = {**value, rows: self._rows(value[rows], columns)}
+        if are_reads(value):
+            rest = {name: item for name, item in value.items() if name != "reads"}
+            told = [[self.text(cell) for cell in row] for row in value["reads"]]
+            return {**self._object(rest), "reads": told}
         sampled = "logprob" in value  # there a "token" is a piece of text
         return {
             self.text(name): item if sampled and name == "token" else self.value(item, name)

@@ -35,6 +35,19 @@ def columns_above(rows: list[Any], is_name: IsName) -> dict[int, str]:
     return _secret(first, is_name) if all(isinstance(heading, str) for heading in first) else {}
 
 
+def are_reads(value: dict[str, Any]) -> bool:
+    """Whether it is an `ambient` event's for several reads: source, key and place of each, and no row of them
+    the headings of the others."""
+    reads = value.get("reads")
+    return isinstance(reads, list) and isinstance(value.get("source"), str) and all(map(_is_read, reads))
+
+
+def _is_read(row: Any) -> bool:
+    if not isinstance(row, list) or len(row) != 3 or not all(isinstance(cell, str) for cell in row):
+        return False
+    return bool(row[2].rpartition(":")[2].isdigit())
+
+
 def _secret(headings: list[Any], is_name: IsName) -> dict[int, str]:
     named = ((n, _name(heading)) for n, heading in enumerate(headings))
     return {n: name for n, name in named if name is not None and is_name(name)}

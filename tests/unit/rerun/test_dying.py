@@ -75,9 +75,17 @@ def test_what_a_program_dies_of_is_the_same(lctl: Run, tmp_path: Path, how: str)
     ],
 )
 def test_what_a_program_exits_with_is_the_same(
-    lctl: Run, tmp_path: Path, how: tuple[str, ...], last: str, code: int, said: str
+    lctl: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    how: tuple[str, ...],
+    last: str,
+    code: int,
+    said: str,
 ) -> None:
-    """Its code is the last error of both logs."""
+    """Its code is the last error of both logs. (What Python itself does behind a program, it does of one that
+    it has started.)"""
+    monkeypatch.delenv("WARM_PYTHON", raising=False)
     (tmp_path / "agent.py").write_text(f"{_PROGRAM}def main():\n    {last}\n\nmain()\n")
     recorded = lctl("run", "-o", "run.lctl.json", *how)
     again = lctl("rerun", "run.lctl.json", "-o", "again.lctl.json")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lctl.codec import open_log
 from lctl.session import LCTLSession, Redactor
 from tests.seeds import tries
 
@@ -194,3 +195,18 @@ def test_the_work_grows_as_the_text_does(piece: str, monkeypatch: pytest.MonkeyP
         Redactor(key=b"k").text(ADVERSARIAL[piece] * count)
         work.append(sum(read))
     assert work[1] <= 5 * work[0] + 4096
+
+
+def test_reads_of_the_surroundings_are_no_table(session: LCTLSession) -> None:
+    """The first of a batch is a read like the others, whatever its variable is called; a table of the
+    program's with these names is one."""
+    place = "agent.py:7"
+    reads = [["environment", "CO_API_KEY", place], ["environment", "AWS_ENDPOINT_URL", place]]
+    values = ["", "http://127.0.0.1:8080/v1"]
+    session.emit("ambient", {"source": "environment", "reads": reads, "order": [0, 1], "values": values})
+    rows = [["id", "name", "password"], ["1", "bob", "hunter2x9Q"]]
+    session.emit("t", {"source": "a", "reads": rows})
+    session.close()
+    first, second = (event.to_dict()["data"] for event in open_log(session.path).events())
+    assert first["reads"] == reads and first["values"] == values
+    assert "hunter2" not in str(second)
