@@ -64,8 +64,8 @@ def _dumped(value: Any, kind: type) -> Any:
             return value.model_dump()
     except RAISED as error:
         let_through(error)
-        held, known = _attributes(value, kind), getattr(kind, "model_fields", {})
-        if held is None:
+        held, known = _attributes(value, kind), getattr(kind, "model_fields", None)
+        if held is None or not isinstance(known, dict):
             raise
         return {name: item for name, item in held.items() if not getattr(known.get(name), "exclude", None)}
 
