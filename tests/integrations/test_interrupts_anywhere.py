@@ -259,6 +259,7 @@ def _strike(
             sweep.strike(n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", _PLAIN, ids=lambda way: way.__name__)
 def test_some_places(way: Callable[[ModelServer], Doing], kind: type[BaseException], tmp_path: Path) -> None:
     _strike(way, tmp_path, kind, 2 * _PLAIN[way])

@@ -17,6 +17,8 @@ from tests.unit.rerun.commands import ASKING, Run, Twice, found
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands are recorded on POSIX systems")
 
 
+@pytest.mark.slow
+@pytest.mark.interpreter
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_commands_are_not_run_again(name: str, twice: Twice, tmp_path: Path) -> None:
     """Output, exit codes, what could not be started or took too long; no effect on the world."""

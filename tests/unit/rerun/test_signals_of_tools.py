@@ -24,6 +24,8 @@ def _recorded(text: str, folder: Path) -> tuple[Result, Path, dict[str, str]]:
     return first, log, environ
 
 
+@pytest.mark.slow
+@pytest.mark.interpreter
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_waits_for_a_tool_goes_on(name: str, tmp_path: Path) -> None:
     """It would wait for ever."""
@@ -34,6 +36,8 @@ def test_what_waits_for_a_tool_goes_on(name: str, tmp_path: Path) -> None:
     assert (rerun.out, rerun.events) == (first.out, first.events)
 
 
+@pytest.mark.slow
+@pytest.mark.interpreter
 @pytest.mark.parametrize("name", OF_LIBRARIES)
 def test_what_waits_by_a_library_goes_on(name: str, tmp_path: Path) -> None:
     """Of several tasks cancelled at once trio draws who goes on first; a scheduler asks for the date."""
