@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
 
+from lctl.guard import guard
 from lctl.instrument.ambient import reads, slots
 from lctl.instrument.ambient.callers import is_lctl, library, own
 from lctl.instrument.ambient.chance import given, numbered
@@ -47,9 +48,10 @@ def seed_for(kind: str, reader: FrameType) -> int:
 
 def keep(generator: Any, reader: FrameType) -> None:
     """Look at what code of `reader` has made."""
-    maker = library(reader)
-    if maker is None or not is_lctl(maker.f_code.co_filename):
-        generators.keep(generator, maker)
+    with guard("a generator of random numbers"):
+        maker = library(reader)
+        if maker is None or not is_lctl(maker.f_code.co_filename):
+            generators.keep(generator, maker)
 
 
 def _seeding(cls: Any) -> Callable[..., Any]:

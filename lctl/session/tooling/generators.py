@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import count, islice
 from random import Random
 from types import FrameType
@@ -34,6 +35,8 @@ _kept: dict[str, Get] = {}
 #: Of shared ones: sets a state as the program would.
 _setters: dict[str, Set] = {}
 _counters: dict[tuple[str, str], count[int]] = {}
+#: Ids of those that live: one may be given a seed again and again.
+_known: set[int] = set()
 _of_numpy = 0
 
 
@@ -56,7 +59,7 @@ def renew() -> None:
     """Another recording begins, or none."""
     global _of_numpy, _seen
     _of_numpy, _seen = 0, None
-    for known in (_kept, _setters, _counters):
+    for known in (_kept, _setters, _counters, _known):
         known.clear()
 
 
@@ -73,15 +76,26 @@ def share(name: str, get: Get, put: Set) -> None:
 def keep(generator: Any, maker: FrameType | None) -> None:
     """Look at a generator that code of `maker` has made."""
     global _of_numpy
+    of_python = isinstance(generator, Random)
+    if id(generator) in _known or (of_python and type(generator).getstate is not Random.getstate):
+        return  # or it has a state of its own kind
     module = "" if maker is None else str(maker.f_globals.get("__name__"))
     key = module, lanes.current().path
     counter = _counters.get(key) or _counters.setdefault(key, count(1))
     name = f"{module} {key[1]} {next(counter)}"
-    if isinstance(generator, Random):
-        _kept[name] = ref(generator, lambda _: _kept.pop(name, None))
+    if of_python:
+        _kept[name] = ref(generator, partial(_forget, name, id(generator)))
     elif _of_numpy < _MOST_OF_NUMPY:
         _of_numpy += 1
         _kept[name] = lambda: generator
+    else:
+        return
+    _known.add(id(generator))
+
+
+def _forget(name: str, id: int, _: object) -> None:
+    _kept.pop(name, None)
+    _known.discard(id)
 
 
 class Draws:
@@ -94,12 +108,13 @@ class Draws:
 
     def tape(self) -> dict[str, Any] | None:
         """JSON of the states of those that are in others now; None where none is."""
-        before = self._before
-        made = {
-            name: _written(before.get(name), state)
-            for name, state in (_states() if _kept else {}).items()
-            if state != before.get(name) and (name in before or name in _setters)
-        }
+        before, made = self._before, {}
+        with guard("what a tool has drawn from"):
+            made = {
+                name: _written(before.get(name), state)
+                for name, state in (_states() if _kept else {}).items()
+                if state != before.get(name) and (name in before or name in _setters)
+            }
         return made or None
 
 
@@ -114,7 +129,7 @@ def put(made: Any) -> None:
 def _states() -> dict[str, _State]:
     found: dict[str, _State] = {}
     with guard("what a tool draws from"):
-        for name, known in list(islice(_kept.items(), _MOST)):
+        for name, known in islice(_kept.copy().items(), _MOST):
             generator = known()
             if generator is not None:
                 found[name] = _state(generator)

@@ -175,3 +175,19 @@ def test_a_log_grows_by_places_and_not_by_words(lctl: Run, tmp_path: Path) -> No
     events = [event.to_dict()["data"] for event in open_log(tmp_path / "run.lctl.json").events()]
     calls = [data.get("tape", {}).get("chance") for data in events if "tool" in data]
     assert calls == [{"random": {"place": 4}}, {"random": {"place": 6}}, None]
+
+
+def test_one_that_is_given_seeds_again_and_again_is_one(lctl: Run, tmp_path: Path) -> None:
+    """And one with a state of its own kind is none that is looked at."""
+    (tmp_path / "agent.py").write_text(
+        "import random, lctl\nfrom lctl.session.tooling import generators\n"
+        "class Own(random.Random):\n    def getstate(self):\n        raise NotImplementedError\n"
+        "own, mine = Own(), random.Random()\n"
+        "for n in range(100):\n    mine.seed(n)\n    random.Random(n)\n"
+        "draw = lctl.tool(lambda: mine.random() + own.random() * 0)\n"
+        "print(draw(), mine.random(), sum(known() is not None for known in generators._kept.values()))\n"
+    )
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.stdout.endswith(" 1\n") and "could not" not in recorded.stderr, recorded.stderr
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
 import time
 from contextlib import closing
 from pathlib import Path
@@ -193,6 +194,14 @@ def test_caches_on_disk_addresses_of_databases_and_the_order_of_folders(lctl: Ru
         assert kept.execute("SELECT count(*) FROM said").fetchone() == (2,)
 
 
+def _again(lctl: Run, runs: list[subprocess.CompletedProcess[str]]) -> None:
+    """Each of the two runs writes aside, and is as it was."""
+    for name, run in zip(("first", "second"), runs, strict=True):
+        again = lctl("rerun", f"{name}.lctl.json", "--writes", "aside")
+        assert (again.returncode, again.stdout) == (0, run.stdout), again.stderr
+        assert "rerun exact" in again.stderr
+
+
 _KEEPING = """
 import os, zipfile
 import numpy as np
@@ -214,10 +223,7 @@ def test_what_libraries_read_for_the_program(lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(_KEEPING)
     runs = [lctl("run", "-o", f"{name}.lctl.json", "agent.py") for name in ("first", "second")]
     assert "['0.txt']" in runs[0].stdout and "['0.txt', '1.txt']" in runs[1].stdout, runs
-    for name, run in zip(("first", "second"), runs, strict=True):
-        again = lctl("rerun", f"{name}.lctl.json", "--writes", "aside")
-        assert (again.returncode, again.stdout) == (0, run.stdout), again.stderr
-        assert "rerun exact" in again.stderr
+    _again(lctl, runs)
 
 
 _SHELVES = """
@@ -243,10 +249,7 @@ def test_shelves(lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(_SHELVES)
     runs = [lctl("run", "-o", f"{name}.lctl.json", "agent.py") for name in ("first", "second")]
     assert "('runs', 2)" in runs[0].stdout and "('runs', 4)" in runs[1].stdout, runs
-    for name, run in zip(("first", "second"), runs, strict=True):
-        again = lctl("rerun", f"{name}.lctl.json", "--writes", "aside")
-        assert (again.returncode, again.stdout) == (0, run.stdout), again.stderr
-        assert "rerun exact" in again.stderr
+    _again(lctl, runs)
 
 
 _DATED = """
