@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,11 @@ from lctl.testing import FixedClock, SequentialIds
 Events = Callable[[LCTLSession], list[dict[str, Any]]]
 Brief = Callable[[LCTLSession], list[str]]
 Open = Callable[[str], LCTLSession]
+
+
+def quiet_environment() -> dict[str, str]:
+    """Of a program whose log is nobody's child, and where our failures are guarded."""
+    return {k: v for k, v in os.environ.items() if k not in ("LCTL_STRICT", "LCTL_PARENT")}
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from lctl.errors import LogLocked, UsageError
 from lctl.guard import guard
 from lctl.session import LCTLSession, get_session
 from lctl.testing import FixedClock
-from tests.unit.session.conftest import Events
+from tests.unit.session.conftest import Events, quiet_environment
 
 
 def test_the_custom_orchestrator_of_the_protocol_runs_as_printed(folder: Path) -> None:
@@ -292,102 +291,10 @@ def test_a_folder_for_logs_that_is_a_file(folder: Path) -> None:
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        env={**_quiet_environment(), "LCTL_DIR": str(folder / "taken")},
+        env={**quiet_environment(), "LCTL_DIR": str(folder / "taken")},
     )
     assert (done.returncode, done.stdout) == (0, "done\n")
     assert "taken is a file, not a folder" in done.stderr and "doctor" not in done.stderr
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
-def test_at_exit_it_is_said_how_much_a_full_disk_has_cost(folder: Path) -> None:
-    """The log has no room to say so itself."""
-    code = """
-import resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-import lctl
-lctl.auto_instrument()
-session = lctl.get_session()
-resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
-for n in range(20):
-    session.add_fact(f"F{n}", "x" * 300)
-print(session.lost)
-"""
-    environment = _quiet_environment()
-    environment.pop("LCTL_QUIET", None)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-    assert f"lctl: {int(done.stdout)} events could not be written to it\n" in done.stderr
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
-@pytest.mark.parametrize("durability", ["process", "buffered", "power"])
-def test_a_full_disk_is_one_line_whatever_fails_for_it(durability: str, folder: Path) -> None:
-    """Events, their flush, the end of the log; each is counted by itself."""
-    code = """
-import resource, signal, sys
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-from lctl.guard import guard
-from lctl.session import LCTLSession
-with LCTLSession("c", "run.lctl.json", durability=sys.argv[1]) as session:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
-    for n in range(60):
-        session.add_fact(f"F{n}", "x" * 300)
-print(len(guard.failures))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code, durability], capture_output=True, text=True, env=_quiet_environment()
-    )
-    assert done.returncode == 0
-    assert int(done.stdout) >= 2
-    assert [line.startswith("lctl: could not record") for line in done.stderr.splitlines()] == [True]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
-def test_a_full_disk_is_reported_once_and_the_program_goes_on(folder: Path) -> None:
-    """What fits is kept, what does not is counted; nothing is raised, exit status is the program's."""
-    code = """
-import resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-from lctl.session import LCTLSession
-with LCTLSession("c", "run.lctl.json") as session:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
-    with session.step("a"):
-        for n in range(20):
-            session.add_fact(f"F{n}", "x" * 300)
-        session.add_fact("small", "x")
-    print(session.lost, session.last_seq)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=_quiet_environment()
-    )
-    assert done.returncode == 0, done.stderr
-    lost, last = map(int, done.stdout.split())
-    assert lost > 5 and last > 5
-    assert done.stderr.count("could not record events") == 1
-    assert "this is in no log" in done.stderr and "doctor" not in done.stderr
-    with LCTLSession(path="run.lctl.json") as again:
-        assert again.last_seq == last
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
-def test_a_log_that_is_not_whole_says_so_when_it_could_be_closed(folder: Path) -> None:
-    """The disk had room again by then."""
-    code = """
-import resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-from lctl.session import LCTLSession
-with LCTLSession("c", "run.lctl.json") as session:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.RLIM_INFINITY))
-    for n in range(20):
-        session.add_fact(f"F{n}", "x" * 300)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-print(session.lost)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=_quiet_environment()
-    )
-    summary = json.loads((folder / "run.lctl.json").read_text())["summary"]
-    assert summary["lost"] == int(done.stdout) > 5, done.stderr
-    assert summary["events"] + summary["lost"] == 20
 
 
 def test_import_is_light() -> None:
@@ -404,13 +311,9 @@ with LCTLSession("c", "run.lctl.json") as session, session.step("a"):
     heavy = {"asyncio", "inspect", "msgspec", "wrapt", "dataclasses", "concurrent.futures", "logging", "json"}
     print(sorted(heavy & set(sys.modules) - before))
 """
-    cold = {name: value for name, value in _quiet_environment().items() if name != "WARM_PYTHON"}
+    cold = {name: value for name, value in quiet_environment().items() if name != "WARM_PYTHON"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=cold)
     assert done.stdout == "[]\n"
-
-
-def _quiet_environment() -> dict[str, str]:
-    return {k: v for k, v in os.environ.items() if k not in ("LCTL_STRICT", "LCTL_PARENT")}
 
 
 def test_an_exception_given_as_a_message_is_its_text(tmp_path: Path) -> None:
