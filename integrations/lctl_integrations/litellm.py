@@ -31,6 +31,7 @@ _MOCK = "a mocked call of litellm"
 _STREAM = "the end of a stream of litellm"
 _ROUTE = "what a router of litellm draws"
 _PRICES = "litellm.litellm_core_utils.get_model_cost_map"
+_AFTER = "_restore_consumer_correlation_context"  # of a stream, when its reader has gone; not before 1.106
 _RUST = "litellm.router_rust.core"  # the router of 1.110, whose core is in Rust
 
 
@@ -63,8 +64,11 @@ class LiteLLM:
         elif module.__name__ == _PRICES:
             if hasattr(module, "_retry_remote_fetch_in_background"):  # versions before asked once
                 patches.wrap(module, "_retry_remote_fetch_in_background", _asked_again)
+        elif hasattr(module.CustomStreamWrapper, _AFTER):
+            patches.wrap(module, f"CustomStreamWrapper.{_AFTER}", _read)
         else:
-            patches.wrap(module, "CustomStreamWrapper._restore_consumer_correlation_context", _read)
+            patches.wrap(module, "CustomStreamWrapper.__next__", _next)
+            patches.wrap(module, "CustomStreamWrapper.__anext__", _anext)
 
 
 def _asked_again(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -81,9 +85,32 @@ def _read(wrapped: Any, stream: Any, args: tuple[Any, ...], kwargs: dict[str, An
     """Called whenever a stream's reader has gone: at its end, just before it says so, sync and async."""
     with guard(_STREAM):
         guard.rehearse(_STREAM)
-        if getattr(stream, "sent_last_chunk", False) and stream.response_id and not kwargs.get("guarded"):
-            stream_was_read(stream.response_id)
+        if not kwargs.get("guarded"):
+            _tell_read(stream)
     return wrapped(*args, **kwargs)
+
+
+def _next(wrapped: Any, stream: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    try:
+        return wrapped(*args, **kwargs)
+    except StopIteration:
+        with guard(_STREAM):
+            _tell_read(stream)
+        raise
+
+
+async def _anext(wrapped: Any, stream: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    try:
+        return await wrapped(*args, **kwargs)
+    except StopAsyncIteration:
+        with guard(_STREAM):
+            _tell_read(stream)
+        raise
+
+
+def _tell_read(stream: Any) -> None:
+    if getattr(stream, "sent_last_chunk", False) and stream.response_id:
+        stream_was_read(stream.response_id)
 
 
 def _chosen(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -333,6 +333,14 @@ class Player(Protocol):
         """
         return None
 
+    def store(self, path: str, content: bytes | None, is_new: bool, frame: FrameType) -> str | None:
+        """As `beside`, of a file or folder that a library reads and writes past Python.
+
+        Args:
+            content: an archive of its files as they were, where that is known.
+        """
+        return None
+
     def anew(self, path: str, frame: FrameType) -> bool:
         """`frame` makes a folder where there was none, and is one now: whether there is an empty one in its
         place from now on."""

@@ -61,5 +61,6 @@ MADE, BEFORE = "made", "before"
 #: The source of a command that the program's own code has run (`lctl.instrument.ambient.commands`).
 COMMAND = "command"
 
-#: The source of a database of SQLite's, before the program opened it (`lctl.instrument.ambient.databases`).
+#: The source of a database, before the program opened it (`databases` and `nativestores` of
+#: `lctl.instrument.ambient`).
 DATABASE = "database"

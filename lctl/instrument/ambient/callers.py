@@ -40,7 +40,7 @@ _STANDARD_BETWEEN = (
     os.path.join("logging", "__init__.py"),  # noqa: PTH118
     os.path.join("email", "utils.py"),  # noqa: PTH118
 )
-#: Installed, and called to make a value of the program's own, or to sleep.
+#: Installed, and called to make a value of the program's own (an id, say), or to sleep.
 _INSTALLED_BETWEEN = tuple(
     path.replace("/", os.sep)
     for path in (
@@ -52,6 +52,11 @@ _INSTALLED_BETWEEN = tuple(
         "/numpy/random/mtrand.pyx",
         "/anyio/_core/_eventloop.py",
         "/anyio/_backends/_asyncio.py",
+        "/nanoid/algorithm.py",
+        "/nanoid/generate.py",
+        "/nanoid/method.py",
+        "/shortuuid/main.py",
+        "/ulid/__init__.py",
     )
 )
 #: Installed, and read for people: how long an agent, a step or a function took is printed with what it gave.

@@ -1,14 +1,13 @@
 """SQLite's files that the program or its libraries open: as they were before, for a rerun that writes aside.
 
 Agents keep conversations, checkpoints and memories in them, by libraries mostly; so whoever opens one is
-asked, once for each file and process. Only of those below the working directory or the program's own; not
-what a tool opens first.
+asked, once for each file and process; wherever it lies, but for what is installed or temporary, and not what
+a tool opens first.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,21 +15,13 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from lctl.instrument import settings
-from lctl.instrument.ambient import callers, databasetimes, filelooks, filereaders, reads, slots
+from lctl.instrument.ambient import callers, databasekeys, databasetimes, filelooks, filereaders, reads, slots
 from lctl.session import border
 from lctl.session.concurrency import lanes, processes
-from lctl.session.ownpackages import installed_as
 from lctl.session.sources import DATABASE
 
 #: Bytes of a database up to which its content is kept.
-_MOST = 1 << 20
-#: Hidden files, and what observes the program or has it typed, are not the program's; what is in DSPy's cache
-#: is on the tape already.
-_NOT_ASKED = re.compile(r"(?:^|[/\\])\.|\.lctl")
-_NOT_OF = re.compile(r"IPython|ipykernel|jupyter|notebook|coverage|dspy")
-#: Keeps what others give it.
-_KEEPER = "diskcache"
-
+MOST = 1 << 20
 _asked: set[tuple[int, str]] = set()
 processes.renewals += (_asked.clear,)
 
@@ -83,39 +74,26 @@ def _place_of_uri(given: Any, original: Callable[..., Any], frame: FrameType | N
 def _place(given: Any, original: Callable[..., Any], frame: FrameType | None) -> Any:
     """What to open in the place of that; records what it is before."""
     path = filereaders.path_of(given)
-    if path in (None, ":memory:") or frame is None or callers.is_lctl(frame.f_code.co_filename):
+    if path is None or path == ":memory:" or frame is None or callers.is_lctl(frame.f_code.co_filename):
         return given
-    if _NOT_OF.match(_package(frame)):
+    key = databasekeys.key_of(path, frame)
+    if key is None:
         return given
-    assert path is not None
-    key = filelooks.key_of(os.path.abspath(path))  # noqa: PTH100
-    if os.path.isabs(key) or key.startswith("tmp:") or _NOT_ASKED.search(key):  # noqa: PTH117
-        return given
-    value = _first(key, path, original, frame) if lanes.current().tool is None else filereaders.UNKNOWN
+    value = first(key, frame, lambda: _recorded(path, original))
     player = border.player()
     place = None if player is None else player.beside(path, filelooks.kept(value), value is None, frame)
     return given if place is None else place
 
 
-def _package(frame: FrameType | None) -> str:
-    """The installed package that opens it; "" for the program."""
-    package = _KEEPER
-    while frame is not None and package == _KEEPER:
-        package, frame = installed_as(frame.f_code.co_filename) or "", frame.f_back
-    return package
-
-
-def _first(key: str, path: str, original: Callable[..., Any], frame: FrameType) -> Any:
-    """What it was when it was opened first; UNKNOWN later."""
+def first(key: str, frame: FrameType, real: Callable[[], Any]) -> Any:
+    """What a database was when it was opened first; UNKNOWN later, and where a tool opens it."""
     asked = id(border.player()), key  # another rerun in this process begins anew
-    if asked in _asked:
+    if lanes.current().tool is not None or asked in _asked:
         return filereaders.UNKNOWN
     _asked.add(asked)
     token = lanes.enter(lanes.RUN)
     try:
-        return filereaders.looked(
-            DATABASE, key, frame, lambda: _recorded(path, original), filelooks.stored_again
-        )
+        return filereaders.looked(DATABASE, key, frame, real, filelooks.stored_again)
     finally:
         lanes.leave(token)
 
@@ -126,9 +104,9 @@ def _recorded(path: str, original: Callable[..., Any]) -> Any:
     size = os.path.getsize(path)  # noqa: PTH202
     content: bytes | None = b""  # of one that is still to be made
     if size:
-        content = _content(path, original) if size <= _MOST else None
+        content = _content(path, original) if size <= MOST else None
     return (
-        {"size": size} if content is None else filelooks.value_of(path, content, reads.session_here(), _MOST)
+        {"size": size} if content is None else filelooks.value_of(path, content, reads.session_here(), MOST)
     )
 
 

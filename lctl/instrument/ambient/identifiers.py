@@ -1,8 +1,10 @@
 """Identifiers: `uuid`, `os.urandom` and `os.getrandom`, the process id.
 
-The program's own are recorded. Those that frameworks make (the ids of tool calls and messages, which may go
-into later prompts; of the clients of a page, which they say again) are derived from the run's seed and the
-place that makes them: they are the same in a rerun, and no event is spent on them.
+The program's own are recorded. Those that installed libraries make (of tool calls and messages, which may go
+into later prompts; of memories and rows, which are found by them; of the clients of a page, which they say
+again) are derived from the run's seed and the place that makes them: they are the same in a rerun, and no
+event is spent on them. In what is live in a fork, a thing made in the world (a row, a payment) needs another
+one than the recorded run's: there only those of agent frameworks, which prompts hold, go on as they were.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.values import bytes_of, from_bytes
 from lctl.instrument.hooks import Hook, on_import
 from lctl.interrupts import step_out
+from lctl.session import border
+from lctl.session.concurrency import lanes
 
 _getframe = sys._getframe
 _HERE = _getframe().f_code.co_filename
@@ -125,6 +129,11 @@ def know_parent(told: int, real: int) -> None:
         _parents[told] = real
 
 
+def processes_told() -> set[int]:
+    """The numbers of this process: its own and, in a rerun, those that the program was told."""
+    return {os.getpid(), *_recorded}
+
+
 def is_own(process: object) -> bool:
     """Whether that is this process, by its number or, in a rerun, by the recorded one's."""
     return process == os.getpid() or process in _recorded
@@ -171,9 +180,11 @@ def _identifier(name: str, original: Callable[..., Any], UUID: Any) -> Callable[
             name in _DERIVED
             and reads.active()
             and not (args or kwargs)
-            and (maker := _framework(caller)) is not None
+            and (maker := _deriving(caller)) is not None
         ):
-            return UUID(int=_DERIVED[name](f"{name} {maker.f_code.co_qualname}"))
+            drawn = UUID(int=_DERIVED[name](f"{name} {maker.f_code.co_qualname}"))
+            if _is_framework(maker):
+                return drawn
         else:
             drawn = original(*args, **kwargs)
         if _drew is not None:
@@ -202,10 +213,15 @@ def _marked(number: int, version: int) -> int:
 _DERIVED = {"uuid4": _version_4, "uuid7": _version_7}
 
 
-def _framework(caller: FrameType) -> FrameType | None:
-    """The frame of a framework's code that `caller` acts for, if any."""
+def _deriving(caller: FrameType) -> FrameType | None:
+    """The frame of a library's code that `caller` acts for, if the ids that it makes are derived here."""
     maker = callers.library(caller)
-    return maker if maker is not None and _is_framework(maker) else None
+    if maker is None or callers.is_lctl(maker.f_code.co_filename):
+        return None
+    if _is_framework(maker):
+        return maker
+    player = border.player()
+    return None if player is not None and player.is_live(lanes.current()) else maker
 
 
 def _is_framework(frame: FrameType) -> bool:

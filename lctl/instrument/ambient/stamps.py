@@ -36,11 +36,13 @@ crewai/memory/storage/lancedb_storage.py crewai/memory/types.py crewai/memory/un
 crewai/utilities/logger.py crewai/utilities/prompts.py
 dspy/clients/base_lm.py dspy/clients/execution.py
 haystack/components/generators/chat/openai.py haystack/components/generators/chat/openai_responses.py
+inspect_ai/_util/dateutil.py
 langgraph/checkpoint/base/__init__.py langgraph/checkpoint/base/id.py langgraph/pregel/_checkpoint.py
 langgraph/pregel/_loop.py langgraph/store/memory/__init__.py langgraph/stream/_convert.py
 langgraph/stream/_mux.py
 litellm/litellm_core_utils/llm_response_utils/convert_dict_to_response.py litellm/types/utils.py
 loguru/_datetime.py
+mem0/memory/main.py mem0/memory/storage.py
 pydantic_ai/_utils.py
 _pytest/timing.py
 strands/event_loop/streaming.py strands/telemetry/metrics.py strands/tools/executors/_executor.py

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from lctl.instrument.ambient import reads
+from lctl.instrument.ambient import nativestores, reads
 from lctl.instrument.ambient.folders import Entries, Renamed
 from lctl.rerun.clocks import standins
 from lctl.rerun.guarding.effects import absolute
@@ -49,13 +49,15 @@ class Asides:
         self._divert = divert
         self._places: dict[str, Path] = {}  # where nothing is any more, it was removed
         self._anew: set[str] = set()  # folders in whose place is an empty one
+        self._stores: set[str] = set()  # of libraries that write past Python
         self._leave: list[Callable[[], None]] = []
         self._asking = threading.local()
 
     @property
     def written(self) -> tuple[str, ...]:
         """The files that are there, by the names that the program gave them."""
-        return tuple(real for real, place in self._places.items() if place.is_file())
+        places = self._places.items()
+        return tuple(real for real, place in places if place.is_file() or real in self._stores)
 
     def begin(self) -> None:
         for owner in (io, builtins):
@@ -110,6 +112,28 @@ class Asides:
                 place.write_bytes(content)
             elif is_new:
                 place.unlink(missing_ok=True)
+            return str(place)
+
+    def of_store(self, path: str, content: bytes | None, frame: FrameType, *, is_new: bool) -> str | None:
+        """As `of_database`, of what a library reads and writes past Python.
+
+        Args:
+            content: an archive of what it is just now, at first; None: as of `of_database`.
+        """
+        with self._within():
+            real = absolute(path)
+            place = Path(self._places[real]) if real in self._places else self._divert(real, frame)
+            if place is None:
+                return None
+            if real not in self._places:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if content is not None:
+                    nativestores.unpack(content, place.parent)
+                elif not is_new:
+                    nativestores.copy(real, place)
+                self._places[real] = place
+                self._stores.add(real)
+                self._anew.add(real)
             return str(place)
 
     def of_folder(self, path: str, frame: FrameType) -> bool:

@@ -20,6 +20,7 @@ from typing import Any
 from lctl.errors import UsageError
 from lctl.guard import guard as failures
 from lctl.instrument import writing
+from lctl.instrument.ambient import nativestores
 from lctl.rerun.callers import Caller, caller
 from lctl.rerun.guarding import endings
 from lctl.rerun.guarding.adopted import Adopted
@@ -133,6 +134,7 @@ class Guard:
             if not _hooked:
                 _hooked = True
                 sys.addaudithook(_hook)
+        nativestores.install()
         for each in self._unheard:
             each.begin()
         if self.asides is not None:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
+from lctl.instrument.ambient import nativestores
 from lctl.session import ownports
 from lctl.session.concurrency import processes
 
@@ -220,6 +221,10 @@ def _database(args: tuple[Any, ...]) -> Effect | None:
     return _write("opening the database", name)
 
 
+def _store(args: tuple[Any, ...]) -> Effect:
+    return _write("opening the database", args[0])
+
+
 #: Of what is made of single steps, each of which has an event of its own.
 COMPOSED = ("shutil.copytree", "shutil.move")
 
@@ -246,6 +251,7 @@ EFFECTS: dict[str, Read] = {
     "os.forkpty": _fork,
     "os.kill": _signal,
     "os.killpg": _signal_group,
+    nativestores.OPENS: _store,
     "open": _open,
     "os.remove": _file("removing", folder=1),
     "os.rename": _rename,

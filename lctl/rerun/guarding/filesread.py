@@ -12,11 +12,12 @@ from datetime import datetime
 from types import FrameType
 from typing import Any
 
+from lctl.instrument.ambient import nativestores
 from lctl.rerun.callers import caller
 from lctl.rerun.guarding.effects import absolute
 
 #: Audit events of opening a file or a database.
-OPENING = ("open", "sqlite3.connect")
+OPENING = ("open", "sqlite3.connect", nativestores.OPENS)
 #: Of that many files it is asked who opens them.
 _MANY = 10_000
 #: What the system tells of itself is in no file.

@@ -162,6 +162,12 @@ class Router:
             return None
         return guard.asides.of_database(path, content, frame, is_new=is_new)
 
+    def store(self, path: str, content: bytes | None, is_new: bool, frame: FrameType) -> str | None:
+        guard = auditing.active()
+        if guard is None or guard.asides is None:
+            return None
+        return guard.asides.of_store(path, content, frame, is_new=is_new)
+
     def anew(self, path: str, frame: FrameType) -> bool:
         guard = auditing.active()
         return guard is not None and guard.asides is not None and guard.asides.of_folder(path, frame)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from lctl.codec import open_log
+from lctl.payloads.tape import reads_of
 from tests.warm.starting import warmth
 
 Ran = subprocess.CompletedProcess[str]
@@ -62,5 +63,6 @@ def twice(lctl: Run, tmp_path: Path) -> Twice:
 
 
 def found(log: Path, source: str) -> list[tuple[str, object]]:
-    data = [event.data for event in open_log(log).events() if event.data.get("source") == source]
-    return [(str(one["key"]), one["value"]) for one in data]
+    """(key, value) of each read of one source."""
+    reads = [each for e in open_log(log).events() if e.type == "ambient" for each in reads_of(e.data)]
+    return [(key, value) for kind, key, value, _ in reads if kind == source]

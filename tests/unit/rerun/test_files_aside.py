@@ -8,6 +8,7 @@ import subprocess
 import time
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -158,6 +159,39 @@ def test_databases_are_what_they_were_for_those_that_write_aside(lctl: Run, tmp_
         assert "written aside, and gone: chat.db, old.db\n" in again.stderr
         assert (tmp_path / "chat.db").read_bytes() == before
     assert again.returncode == 1  # of what was said in the larger one nothing is known
+
+
+_AT_HOME = """
+import os, pathlib, sqlite3
+for folder in (pathlib.Path.home() / ".config" / "app", pathlib.Path(".cache")):
+    folder.mkdir(parents=True, exist_ok=True)
+    db = sqlite3.connect(folder / f"said.{os.getpid()}.db")
+    db.execute("CREATE TABLE IF NOT EXISTS said (text)")
+    db.execute("INSERT INTO said VALUES ('once')")
+    db.commit()
+    db = sqlite3.connect(folder / "said.db")
+    db.execute("CREATE TABLE IF NOT EXISTS said (text)")
+    print(db.execute("SELECT count(*) FROM said").fetchone())
+    db.execute("INSERT INTO said VALUES ('once')")
+    db.commit()
+"""
+
+
+@pytest.mark.slow
+def test_databases_in_hidden_folders_and_at_home(
+    lctl: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TemporaryDirectory(dir="/var/tmp") as folder:  # what is among temporary files is not asked for
+        home = Path(folder)
+        monkeypatch.setenv("HOME", folder)
+        (tmp_path / "agent.py").write_text(_AT_HOME)
+        runs = [lctl("run", "-o", f"{name}.lctl.json", "agent.py") for name in ("first", "second")]
+        assert [run.stdout for run in runs] == ["(0,)\n(0,)\n", "(1,)\n(1,)\n"], runs
+        keys = {key for key, _ in found(tmp_path / "first.lctl.json", "database")}
+        assert keys >= {"home:.config/app/said.db", "home:.config/app/said.PID.db", ".cache/said.db"}
+        before = {file: file.read_bytes() for file in home.rglob("*.db")}
+        _again(lctl, runs)
+        assert {file: file.read_bytes() for file in home.rglob("*.db")} == before
 
 
 _KEPT = """

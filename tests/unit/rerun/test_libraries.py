@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.rerun.commands import Twice
+from lctl.testing import ModelServer
+from tests.unit.rerun.commands import ASKING, Run, Twice
 from tests.warm.starting import warmth
 
 pytestmark = [pytest.mark.slow, pytest.mark.interpreter]
@@ -112,6 +113,62 @@ def test_ids_that_models_of_frameworks_draw_by_default_are_the_same_again(tmp_pa
     assert "output equal" in again.stderr
     ids = recorded.stdout.split()
     assert len(set(ids)) == len(ids) == 7
+
+
+_MEMORY = """\
+import uuid
+
+class Memory:
+    def __init__(self):
+        self.rows = {}
+    def add(self, text):
+        self.rows[str(uuid.uuid4())] = text
+        return list(self.rows)[-1]
+"""
+
+_REMEMBERS = f"""
+import sys
+sys.path.insert(0, "site-packages")
+{ASKING}
+import threading
+import somestore
+memory = somestore.Memory()
+print(memory.add("one"))
+print(answer([{{"role": "user", "content": "hello"}}]))
+thread = threading.Thread(target=lambda: print(memory.add("two")))
+thread.start()
+thread.join()
+print(memory.add("three"))
+"""
+
+
+def test_ids_of_any_library_are_the_same_again_and_new_behind_a_fork_point(
+    twice: Twice, lctl: Run, server: ModelServer, tmp_path: Path
+) -> None:
+    """What a library makes in the world needs another id than the recorded run's."""
+    package = tmp_path / "site-packages"
+    package.mkdir()
+    (package / "somestore.py").write_text(_MEMORY)
+    recorded, again = twice(_REMEMBERS)
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    ids = recorded.stdout.splitlines()
+    assert len({*ids}) == len(ids) == 4, ids
+    forked = lctl("fork", "run.lctl.json", "--at", "1", "--all-live").stdout.splitlines()
+    assert len({*forked}) == 4 and forked[0] == ids[0], (forked, ids)  # before the first live call
+    assert not {*forked[2:]} & {*ids}, (forked, ids)
+
+
+_NAMING = """
+import nanoid, shortuuid
+print(nanoid.generate(), nanoid.generate("abc", 9), shortuuid.uuid(), shortuuid.random(length=8))
+"""
+
+
+def test_what_libraries_that_make_ids_draw_the_program_draws(twice: Twice) -> None:
+    pytest.importorskip("nanoid")
+    pytest.importorskip("shortuuid")
+    recorded, again = twice(_NAMING)
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
 
 
 _TRACKER = """\
