@@ -92,7 +92,7 @@ class PlainExchange:
         asked = attempt.url, attempt.request.get("hash"), attempt.status, body
         if self._is_shared and not recording.is_new(asked):
             return
-        blob = blob_of(body, attempt.headers.get("content-type")) if len(body) > self.inline else None
+        blob = self._blob(body, attempt.headers.get("content-type")) if len(body) > self.inline else None
         made: list[int] = []
 
         def build(first: int) -> list[Draft]:
@@ -104,6 +104,14 @@ class PlainExchange:
         returning = returns.begin(attempt.lane, attempt.ended_ns)
         self._session.emit_many(build)
         returns.end(returning, made[0] if made else 0)
+
+    def _blob(self, body: bytes, kind: Any) -> dict[str, Any]:
+        """Of what will be in the log: which secret there was could be tried out by a hash of it."""
+        blob, redactor = blob_of(body, kind), self._session.redactor
+        if redactor is None or blob["encoding"] != "utf8":
+            return blob
+        clean = redactor.written(blob["content"])
+        return blob if clean == blob["content"] else blob_of(clean.encode(), kind)
 
     def drafts(
         self, first: int, attempt: Attempt, data: dict[str, Any], blob: dict[str, Any] | None

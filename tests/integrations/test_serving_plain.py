@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,22 @@ def test_plain_traffic_of_a_model_recording_is_asked_for(server: Any, tmp_path: 
         with pytest.raises(BaseException, match="not on the tape"):
             by_httpx("GET", server.url + "/x")
         assert [(one.number, one.kind) for one in player.asked] == [(0, "http")]
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_a_large_body_with_a_secret(form: str, server: Any, make: Any, rerun: Rerun) -> None:
+    """What is in the log, and what a rerun writes again, has one hash, which says nothing of the secret."""
+    page = "Start it so: `agent --api_key \"a-key-of-1234-its-own\"`.\n" + "And é, on and on. " * 10_000
+    server.replies = [make.Reply({"page": page} if form == "json" else page)]
+    rerun(lambda url: by_httpx("GET", url + "/docs")[0], server.url, full=True)
+    logs = [events(rerun.tape), events(rerun.log)]
+    for blob, exchange in logs:
+        content = blob["data"]["content"]
+        assert "a-key-of" not in content and "[redacted:" in content
+        assert blob["data"]["hash"] == exchange["data"]["body"]["blob"]
+        assert blob["data"]["hash"] == f"sha256:{sha256(content.encode()).hexdigest()}"
+        assert blob["data"]["size"] == len(content.encode())
+    assert logs[0][0]["data"] == logs[1][0]["data"]
 
 
 def test_cookies(server: Any, make: Any, rerun: Rerun) -> None:

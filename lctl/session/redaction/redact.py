@@ -146,6 +146,11 @@ class Redactor:
             return "".join(self._line(line) for line in text.splitlines(keepends=True))
         return self._prose.without_secrets(text)
 
+    def written(self, text: str) -> str:
+        """A long text as it will be in the log."""
+        line = orjson.dumps(text)
+        return self.text(text) if self.suspicion(line, line.lower().decode("latin-1")) else text
+
     def _line(self, line: str) -> str:
         """One line of a stream of events. As JSON: its closing quote opens no value."""
         if line.startswith("data:") and (inner := _parsed(line[5:])) is not None:
