@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
 
 from tests.clients import close_all
-from tests.seeds import CHOSEN, tries, variants
+from tests.seeds import CHOSEN, each, tries, variants
 
 # How long something takes here says nothing: other programs run as well. The same examples in each run, so
 # that a failure is the change's; HYPOTHESIS_PROFILE=explore looks for new ones, LCTL_EXAMPLES=1 has others,
@@ -84,6 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     order = {path: n for n, path in enumerate(sorted({item.path for item in items}))}
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, order[item.path]))
     taken = variants(item.nodeid.partition("[")[0] for item in items)
+    taken = [a and b for a, b in zip(taken, each(len(items)), strict=True)]
     config.hook.pytest_deselected(items=list(compress(items, map(not_, taken))))
     items[:] = compress(items, taken)
     if CHOSEN is not None:

@@ -52,6 +52,13 @@ def variants(keys: Iterable[object]) -> list[bool]:
     return taken
 
 
+def each(count: int) -> list[bool]:
+    """Of so many tests, in their order: whether it is of the part that LCTL_EACH asks for, as LCTL_HISTORIES
+    does."""
+    number, parts = _part("LCTL_EACH")
+    return [n % parts == number for n in range(count)]
+
+
 def _part(variable: str) -> tuple[int, int]:
     number, _, parts = _ASKED.get(variable, "").partition("/")
     return (int(number), int(parts)) if parts else (0, 1)

@@ -186,7 +186,7 @@ def test_plain_traffic_of_a_model_recording_is_asked_for(server: Any, tmp_path: 
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_a_large_body_with_a_secret(form: str, server: Any, make: Any, rerun: Rerun) -> None:
     """What is in the log, and what a rerun writes again, has one hash, which says nothing of the secret."""
-    page = "Start it so: `agent --api_key \"a-key-of-1234-its-own\"`.\n" + "And é, on and on. " * 10_000
+    page = 'Start it so: `agent --api_key "a-key-of-1234-its-own"`.\n' + "And é, on and on. " * 10_000
     server.replies = [make.Reply({"page": page} if form == "json" else page)]
     rerun(lambda url: by_httpx("GET", url + "/docs")[0], server.url, full=True)
     logs = [events(rerun.tape), events(rerun.log)]

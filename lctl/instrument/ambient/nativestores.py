@@ -1,5 +1,5 @@
-"""Databases and indexes that libraries in C, C++ and Rust read and write past Python: DuckDB, LanceDB,
-Chroma, FAISS, hnswlib, usearch.
+"""Databases, indexes and tables that libraries in C, C++ and Rust read and write past Python: DuckDB,
+LanceDB, Chroma, FAISS, hnswlib, usearch, polars, pyarrow.
 
 No audit hook hears of what they do, so the functions that open one are asked. Recorded is what it was when it
 was opened first, as of SQLite's files (`databases`). A rerun opens it in a folder of its own, where it writes
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,6 +35,8 @@ class _Opens(NamedTuple):
     writes: bool = True
 
 
+#: Those that polars reads and writes.
+_TABLES = ("csv", "parquet", "json", "ndjson", "ipc", "avro")
 _FUNCTIONS = {
     "duckdb": (_Opens("connect", "database", 0),),
     "lancedb": (_Opens("connect", "uri", 0), _Opens("connect_async", "uri", 0)),
@@ -46,7 +49,14 @@ _FUNCTIONS = {
         _Opens("Index.save", "path_or_buffer", 1),
         _Opens("Index.load", "path_or_buffer", 1, False),
     ),
+    "polars": (
+        *(_Opens(f"DataFrame.write_{form}", "file", 1) for form in _TABLES),
+        *(_Opens(f"read_{form}", "source", 0, False) for form in _TABLES),
+    ),
+    "pyarrow.parquet": (_Opens("write_table", "where", 1), _Opens("read_table", "source", 0, False)),
 }
+#: Names several files, to be read.
+_GLOB = re.compile(r"[*?\[]")
 #: DuckDB writes what is new beside the file first.
 _BESIDE = (".wal",)
 
@@ -123,7 +133,7 @@ def _place(given: Any, frame: FrameType, writes: bool) -> Any:
     player = border.player()
     active = settings.files and reads.active()
     path = filereaders.path_of(given) if active or player is not None else None
-    if path is None or "://" in path or path.startswith((":", "md:")):
+    if path is None or "://" in path or path.startswith((":", "md:")) or (not writes and _GLOB.search(path)):
         return given
     value, key = filereaders.UNKNOWN, databasekeys.key_of(path, frame)
     if active and key is not None and not callers.is_lctl(frame.f_code.co_filename):

@@ -32,6 +32,30 @@ faiss.write_index(index, "kept.faiss")
 print(index.ntotal, faiss.read_index("kept.faiss").ntotal)
 """
 
+_POLARS = """
+import os
+import polars as pl
+rows = pl.read_csv("kept.csv") if os.path.exists("kept.csv") else pl.DataFrame({"a": [0]})
+rows = pl.concat([rows, rows.tail(1) + 1])
+rows.write_csv("kept.csv")
+rows.write_parquet(file="kept.parquet")
+pl.read_csv("kept.*sv")
+print(len(rows), pl.read_csv("kept.csv").height, open("kept.csv").read(), pl.read_parquet("kept.parquet"))
+"""
+
+_PYARROW = """
+import os
+import pyarrow as pa
+import pyarrow.parquet as pq
+if os.path.exists("kept.parquet"):
+    table = pq.read_table("kept.parquet")
+    table = pa.concat_tables([table, table.slice(0, 1)])
+else:
+    table = pa.table({"a": [1]})
+pq.write_table(table, "kept.parquet")
+print(table.num_rows, pq.read_table("kept.parquet").num_rows)
+"""
+
 _LANCEDB = """
 import asyncio
 import lancedb
@@ -64,6 +88,8 @@ print(said.count(), said.query(query_embeddings=[[1.0, 2.0]], n_results=1)["docu
     [
         ("duckdb", _DUCKDB, "kept.duckdb"),
         ("faiss", _FAISS, "kept.faiss"),
+        ("polars", _POLARS, "kept.csv"),
+        ("pyarrow", _PYARROW, "kept.parquet"),
         pytest.param("lancedb", _LANCEDB, "store", marks=pytest.mark.frameworks),
         pytest.param("chromadb", _CHROMA, "store", marks=pytest.mark.frameworks),
     ],
@@ -85,7 +111,7 @@ def test_they_are_what_they_were_and_stay_as_they_are(
     for name, run in zip(("first", "second"), runs, strict=True):
         again = lctl("rerun", f"{name}.lctl.json", "--writes", "aside")
         assert (again.returncode, again.stdout) == (0, run.stdout), again.stderr
-        assert f"written aside, and gone: {store}\n" in again.stderr
+        assert f"written aside, and gone: {store}" in again.stderr
         assert _content(tmp_path / store) == before
 
 
