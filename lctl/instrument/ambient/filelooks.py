@@ -23,8 +23,10 @@ MOST_KEPT, MOST_IN_ALL, MOST_HASHED = 256 << 10, 16 << 20, 4 << 20
 
 #: Where secrets are kept, whatever they look like.
 _SECRET = re.compile(
-    r"(?:^|/)(?:\.env|\.netrc|\.npmrc|\.pypirc|\.pgpass|id_(?:rsa|dsa|ecdsa|ed25519)|credentials|secret|client_secret)"
-    r"[^/]*$|\.(?:pem|key|p12|pfx|jks|kdbx|ppk|gpg)$|/\.(?:ssh|aws|azure|gnupg|kube)/",
+    r"(?:^|/)(?:\.env|\.netrc|\.npmrc|\.pypirc|\.pgpass|id_(?:rsa|dsa|ecdsa|ed25519)|credentials|secret|client_secret"
+    r"|\.git-credentials|\.vault-token|(?:cookies|login data|logins|key4|signons|web data)(?=[.-]|$))"
+    r"[^/]*$|\.(?:pem|key|p12|pfx|jks|kdbx|ppk|gpg|keychain(?:-db)?)$"
+    r"|(?:^|/)(?:\.(?:ssh|aws|azure|gnupg|kube|docker)|gcloud|keychains|keyrings)/",
     re.IGNORECASE,
 )
 #: There is something at the path that is no file, or cannot be read.

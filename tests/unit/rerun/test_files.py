@@ -144,6 +144,24 @@ print(look(), linecache.getline("small.txt", 1))
     assert again.returncode == 1
 
 
+@pytest.mark.slow
+def test_what_browsers_and_others_keep_secrets_in_is_not_kept(twice: Twice, tmp_path: Path) -> None:
+    paths = (
+        "Cookies",
+        "logins.json",
+        "cookies.sqlite",
+        ".docker/config.json",
+        "Keychains/a.db",
+        "cookies of ours",
+    )
+    for path in paths:
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(f"in {path}")
+    twice(f"for path in {paths}:\n    print(open(path).read())\n")
+    kept = {key: sorted(dict(value)) for key, value in found(tmp_path / "run.lctl.json", "file")}  # type: ignore[call-overload]
+    assert kept == {path: ["size"] for path in paths[:-1]} | {paths[-1]: ["blob", "size"]}
+
+
 def test_they_can_be_left_out(python: Run, lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text("import time\nprint(open('notes.txt').read(), time.time())\n")
     (tmp_path / "notes.txt").write_text("notes")
