@@ -333,11 +333,14 @@ class Player(Protocol):
         """
         return None
 
-    def store(self, path: str, content: bytes | None, is_new: bool, frame: FrameType) -> str | None:
+    def store(
+        self, path: str, content: bytes | None, is_new: bool, frame: FrameType, writes: bool
+    ) -> str | None:
         """As `beside`, of a file or folder that a library reads and writes past Python.
 
         Args:
             content: an archive of its files as they were, where that is known.
+            writes: whether it may write there; who only reads what it is now needs no copy of that.
         """
         return None
 

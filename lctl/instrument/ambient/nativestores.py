@@ -15,11 +15,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lctl.instrument import settings
 from lctl.instrument.ambient import callers, databasekeys, databases, filelooks, filereaders, reads, slots
 from lctl.session import border
+
+if TYPE_CHECKING:
+    from lctl.instrument.hooks import Hook
 
 #: The audit event of opening one to write.
 OPENS = "lctl.store"
@@ -57,17 +60,26 @@ _FUNCTIONS = {
 }
 #: Names several files, to be read.
 _GLOB = re.compile(r"[*?\[]")
+_hooks: list[Hook] = []
 #: DuckDB writes what is new beside the file first.
 _BESIDE = (".wal",)
 
 
 def install() -> None:
-    """Ask from now on. Idempotent: what is replaced already stays."""
+    """Ask from now on. Idempotent; undone with all that `slots` has replaced."""
     from lctl.instrument.hooks import on_import
 
-    for module in _FUNCTIONS:
-        slots.on_undo(on_import(module, _replace).remove)
-    slots.on_undo(on_import("chromadb.api.rust", _replace_chroma).remove)
+    if _hooks:
+        return
+    _hooks[:] = [on_import(module, _replace) for module in _FUNCTIONS]
+    _hooks.append(on_import("chromadb.api.rust", _replace_chroma))
+    slots.on_undo(_uninstall)
+
+
+def _uninstall() -> None:
+    for hook in _hooks:
+        hook.remove()
+    _hooks.clear()
 
 
 def _replace(module: ModuleType) -> None:
@@ -141,7 +153,7 @@ def _place(given: Any, frame: FrameType, writes: bool) -> Any:
     if player is None:
         return given
     if key is not None:
-        place = player.store(path, filelooks.kept(value), value is None, frame)
+        place = player.store(path, filelooks.kept(value), value is None, frame, writes)
         if place is not None:
             return place
     if writes:

@@ -1,9 +1,8 @@
 """What a rerun's program writes, in a folder of the rerun's own: the world stays as it is, and the program
 finds there what it has written.
 
-Only where it is asked for (`--writes aside`), and of what the guard would refuse. Links, whole
-folders that are removed, and what commands and extensions in C write are refused as ever. Of processes each
-has its own.
+Only where it is asked for (`--writes aside`), and of what the guard would refuse. Links, and what commands and
+extensions in C write (but for what `nativestores` knows) are refused as ever. Of processes each has its own.
 """
 
 from __future__ import annotations
@@ -75,6 +74,7 @@ class Asides:
         ):
             for name in names:
                 self._put(os, name, make)
+        self._put_emptying()
         told = signature(vars(subprocess.Popen)["_execute_child"])
         self._put(subprocess.Popen, "_execute_child", self._starting)
         vars(subprocess.Popen)["_execute_child"].__signature__ = told  # recording goes by it, on top of this
@@ -90,6 +90,18 @@ class Asides:
         for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
             if original in able:
                 able.add(getattr(owner, name))
+
+    def _put_emptying(self) -> None:
+        """Not by `standins`: programs ask the function for an attribute of its."""
+        original, ours = shutil.rmtree, self._emptying(shutil.rmtree)
+        vars(ours).update(vars(original))
+        vars(shutil)["rmtree"] = ours
+
+        def leave() -> None:
+            if shutil.rmtree is ours:
+                vars(shutil)["rmtree"] = original
+
+        self._leave.append(leave)
 
     def of_database(self, path: str, content: bytes | None, frame: FrameType, *, is_new: bool) -> str | None:
         """Where `frame` opens a database in the place of that; None of one that it may open.
@@ -114,7 +126,9 @@ class Asides:
                 place.unlink(missing_ok=True)
             return str(place)
 
-    def of_store(self, path: str, content: bytes | None, frame: FrameType, *, is_new: bool) -> str | None:
+    def of_store(
+        self, path: str, content: bytes | None, frame: FrameType, *, is_new: bool, writes: bool
+    ) -> str | None:
         """As `of_database`, of what a library reads and writes past Python.
 
         Args:
@@ -122,6 +136,9 @@ class Asides:
         """
         with self._within():
             real = absolute(path)
+            is_as_now = real not in self._places and content is None and not is_new
+            if is_as_now and not writes:
+                return None
             place = Path(self._places[real]) if real in self._places else self._divert(real, frame)
             if place is None:
                 return None
@@ -132,8 +149,9 @@ class Asides:
                 elif not is_new:
                     nativestores.copy(real, place)
                 self._places[real] = place
-                self._stores.add(real)
                 self._anew.add(real)
+            if writes:
+                self._stores.add(real)
             return str(place)
 
     def of_folder(self, path: str, frame: FrameType) -> bool:
@@ -209,7 +227,7 @@ class Asides:
             return path
         if real not in self._places:
             folder = os.path.dirname(real)  # noqa: PTH120
-            if not os.path.isdir(folder) and not self._has(folder):  # noqa: PTH112
+            if not self._is_folder(folder):
                 return like(place / "nothing", path)  # there is no such folder, as the system says
             place.parent.mkdir(parents=True, exist_ok=True)
             if keeps and os.path.isfile(real) and self._in_anew(real) is None:  # noqa: PTH113
@@ -217,9 +235,10 @@ class Asides:
             self._places[real] = place
         return like(place, path)
 
-    def _has(self, real: str) -> bool:
-        place = self._places.get(real)
-        return place is not None and place.is_dir()
+    def _is_folder(self, real: str) -> bool:
+        """Whether there is one now, for the program."""
+        place = self._places.get(real) or self._in_anew(real)
+        return place.is_dir() if place is not None else os.path.isdir(real)  # noqa: PTH112
 
     # -- what stands in the place of the system's ----------------------------------------------
 
@@ -336,6 +355,39 @@ class Asides:
                 return original(place, *args, **kwargs)
 
         return change
+
+    def _emptying(self, original: Function) -> Function:
+        """Of `shutil`: nothing is in the place of a whole folder, whatever is there."""
+
+        def rmtree(path: Any, *args: Any, **kwargs: Any) -> None:
+            place = path
+            if isinstance(path, str | bytes | os.PathLike) and kwargs.get("dir_fd") is None:
+                place = self._emptied(os.fsdecode(path), sys._getframe(1))
+            if place is not None:
+                with told_as_given((place, path)):
+                    original(place, *args, **kwargs)
+
+        return rmtree
+
+    def _emptied(self, path: str, frame: FrameType) -> Any:
+        """What is to be removed in the place of that; None: nothing is left to do."""
+        with self._within() as is_first:
+            real = absolute(path)
+            place = self._divert(real, frame) if is_first and not os.path.islink(real) else None  # noqa: PTH114
+            if place is None or os.path.isfile(self._now(real)):  # noqa: PTH113
+                return path
+            if not os.path.lexists(self._now(real)):
+                return place  # as little is there
+            for beneath in [beside for beside in self._places if beside.startswith(real + os.sep)]:
+                del self._places[beneath]
+            is_aside = place.exists()
+            place.parent.mkdir(parents=True, exist_ok=True)
+            self._places[real] = place
+            self._anew.add(real)
+            return place if is_aside else None
+
+    def _now(self, real: str) -> str:
+        return str(self._places.get(real) or self._in_anew(real) or real)
 
     def _removing(self, original: Function) -> Function:
         def remove(path: Any, *args: Any, **kwargs: Any) -> None:

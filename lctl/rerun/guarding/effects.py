@@ -202,6 +202,11 @@ def _rename(args: tuple[Any, ...]) -> list[Effect]:
     return made if os.path.lexists(made[0].target) else []  # nothing is renamed, as the system says
 
 
+def _remove_all(args: tuple[Any, ...]) -> Effect | None:
+    made = _write("removing", args[0], args[1])
+    return made if os.path.lexists(made.target) else None  # nothing is removed, as the system says
+
+
 def _write(verb: str, path: Any, folder: Any = -1, *, follow: bool = True) -> Effect:
     name = f"/proc/self/fd/{path}" if isinstance(path, int) else _text(path)
     name = absolute(name, folder, follow=follow)
@@ -267,7 +272,7 @@ EFFECTS: dict[str, Read] = {
     "os.removexattr": _file("changing an attribute of"),
     "os.mkfifo": _file("making", folder=2),
     "os.mknod": _file("making", folder=3),
-    "shutil.rmtree": _file("removing", folder=1),
+    "shutil.rmtree": _remove_all,
     "shutil.move": _file("moving"),
     "shutil.copytree": _file("copying to", at=1),
     "sqlite3.connect": _database,

@@ -162,11 +162,13 @@ class Router:
             return None
         return guard.asides.of_database(path, content, frame, is_new=is_new)
 
-    def store(self, path: str, content: bytes | None, is_new: bool, frame: FrameType) -> str | None:
+    def store(
+        self, path: str, content: bytes | None, is_new: bool, frame: FrameType, writes: bool
+    ) -> str | None:
         guard = auditing.active()
         if guard is None or guard.asides is None:
             return None
-        return guard.asides.of_store(path, content, frame, is_new=is_new)
+        return guard.asides.of_store(path, content, frame, is_new=is_new, writes=writes)
 
     def anew(self, path: str, frame: FrameType) -> bool:
         guard = auditing.active()

@@ -194,6 +194,43 @@ def test_databases_in_hidden_folders_and_at_home(
         assert {file: file.read_bytes() for file in home.rglob("*.db")} == before
 
 
+_FRESH = """
+import os, pathlib, shutil, sqlite3
+if os.path.exists("store"):
+    shutil.rmtree("store")
+    print("fresh")
+    try:
+        shutil.rmtree("store")
+    except FileNotFoundError:
+        print(os.path.exists("store/a.txt"), "store" in os.listdir())
+folder = pathlib.Path("store", "deep")
+folder.mkdir(parents=True)
+print(os.listdir("store"), list(folder.iterdir()))
+(folder / "a.txt").write_text("a")
+db = sqlite3.connect("store/kept.db")
+db.execute("CREATE TABLE said (text)")
+db.close()
+print(sorted(os.listdir("store")), [str(path) for path in pathlib.Path("store").rglob("*.txt")])
+shutil.rmtree(folder)
+shutil.rmtree("nowhere", ignore_errors=True)
+print(sorted(os.listdir("store")), os.path.exists(folder / "a.txt"), shutil.rmtree.avoids_symlink_attacks)
+"""
+
+
+@pytest.mark.slow
+def test_a_folder_that_is_removed_and_made_anew(lctl: Run, tmp_path: Path) -> None:
+    """As by those that begin with an empty store each time."""
+    (tmp_path / "agent.py").write_text(_FRESH)
+    runs = [lctl("run", "-o", f"{name}.lctl.json", "agent.py") for name in ("first", "second")]
+    assert [run.returncode for run in runs] == [0, 0], runs
+    assert "fresh\nFalse False\n['deep'] []\n" in runs[1].stdout
+    assert "['deep', 'kept.db'] ['store/deep/a.txt']\n['kept.db'] False True\n" in runs[1].stdout
+    (tmp_path / "store" / "of-now.txt").write_text("of now")
+    before = sorted(str(path) for path in (tmp_path / "store").rglob("*"))
+    _again(lctl, runs)
+    assert sorted(str(path) for path in (tmp_path / "store").rglob("*")) == before
+
+
 _KEPT = """
 import os, sqlite3, time, diskcache
 
