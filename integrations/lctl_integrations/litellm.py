@@ -39,7 +39,7 @@ class LiteLLM:
     """litellm 1.x."""
 
     name = "litellm"
-    supported = ">=1.106,<2"
+    supported = ">=1.81,<2"
     modules = (
         "litellm.main",
         "litellm.router",
