@@ -30,8 +30,9 @@ def key_of(path: str, frame: FrameType) -> str | None:
     package = _package(frame)
     if _NOT_OF.match(package):
         return None
-    key = filelooks.key_of(os.path.abspath(path))  # noqa: PTH100
-    if key.startswith(filelooks.TEMPORARY) or _NOT_ASKED.search(key):
+    path = os.path.abspath(path)  # noqa: PTH100
+    key = filelooks.key_of(path)
+    if key.startswith(filelooks.TEMPORARY) or _NOT_ASKED.search(key) or installed_as(path) is not None:
         return None
     is_elsewhere = os.path.isabs(key)  # noqa: PTH117
     if (is_elsewhere or _HIDDEN.search(key)) and package.startswith(_NOT_AT_HOME):

@@ -114,6 +114,7 @@ def _asking(original: Callable[..., Any], opens: _Opens) -> Callable[..., Any]:
             error.__traceback__ = filereaders.below(error.__traceback__)
             raise
 
+    opening.__wrapped__ = original  # type: ignore[attr-defined]  # whose signature it is
     return slots.like(opening, original)
 
 

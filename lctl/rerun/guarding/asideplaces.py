@@ -129,7 +129,7 @@ class AsidePlaces:
 
     def _in_anew(self, real: str) -> Path | None:
         """Where that is now, in a folder that was made anew: nothing of what the real one holds is there."""
-        for folder in self._anew:
+        for folder in tuple(self._anew):
             if real.startswith(folder + os.sep):
                 return self._places[folder] / real[len(folder) + 1 :]
         return None

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow
 
 _DUCKDB = """
 import duckdb
+assert duckdb.connect.__name__ == "connect" and "database" in duckdb.connect.__doc__
 db = duckdb.connect("kept.duckdb")
 db.execute("CREATE TABLE IF NOT EXISTS said (text VARCHAR)")
 db.execute("INSERT INTO said VALUES ('once')")
@@ -33,8 +34,10 @@ print(index.ntotal, faiss.read_index("kept.faiss").ntotal)
 """
 
 _POLARS = """
+import inspect
 import os
 import polars as pl
+assert "separator" in inspect.signature(pl.read_csv).parameters
 rows = pl.read_csv("kept.csv") if os.path.exists("kept.csv") else pl.DataFrame({"a": [0]})
 rows = pl.concat([rows, rows.tail(1) + 1])
 rows.write_csv("kept.csv")
