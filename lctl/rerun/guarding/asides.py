@@ -76,13 +76,14 @@ class Asides(AsidePlaces):
 
     def _put_emptying(self) -> None:
         """Not by `standins`: programs ask the function for an attribute of its."""
-        original, ours = shutil.rmtree, self._emptying(shutil.rmtree)
+        module: Any = shutil
+        original, ours = module.rmtree, self._emptying(module.rmtree)
         vars(ours).update(vars(original))
-        vars(shutil)["rmtree"] = ours
+        module.rmtree = ours
 
         def leave() -> None:
-            if shutil.rmtree is ours:
-                vars(shutil)["rmtree"] = original
+            if module.rmtree is ours:
+                module.rmtree = original
 
         self._leave.append(leave)
 
