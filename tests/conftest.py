@@ -84,7 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     order = {path: n for n, path in enumerate(sorted({item.path for item in items}))}
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, order[item.path]))
     taken = variants(item.nodeid.partition("[")[0] for item in items)
-    taken = [a and b for a, b in zip(taken, each(len(items)), strict=True)]
+    taken = [a and b for a, b in zip(taken, each(item.nodeid for item in items), strict=True)]
     config.hook.pytest_deselected(items=list(compress(items, map(not_, taken))))
     items[:] = compress(items, taken)
     if CHOSEN is not None:

@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
+from zlib import crc32
 
 T = TypeVar("T")
 _ASKED = dict(os.environ)
@@ -52,11 +53,11 @@ def variants(keys: Iterable[object]) -> list[bool]:
     return taken
 
 
-def each(count: int) -> list[bool]:
-    """Of so many tests, in their order: whether it is of the part that LCTL_EACH asks for, as LCTL_HISTORIES
-    does."""
+def each(names: Iterable[str]) -> list[bool]:
+    """Of tests by their names: whether it is of the part that LCTL_EACH asks for, as LCTL_HISTORIES does. It
+    is however many others there are: one that failed is tried again alone."""
     number, parts = _part("LCTL_EACH")
-    return [n % parts == number for n in range(count)]
+    return [crc32(name.encode()) % parts == number for name in names]
 
 
 def _part(variable: str) -> tuple[int, int]:
