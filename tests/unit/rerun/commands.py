@@ -66,3 +66,11 @@ def found(log: Path, source: str) -> list[tuple[str, object]]:
     """(key, value) of each read of one source."""
     reads = [each for e in open_log(log).events() if e.type == "ambient" for each in reads_of(e.data)]
     return [(key, value) for kind, key, value, _ in reads if kind == source]
+
+
+def again_aside(lctl: Run, runs: list[Ran]) -> None:
+    """Each of the two runs writes aside, and is as it was."""
+    for name, run in zip(("first", "second"), runs, strict=True):
+        again = lctl("rerun", f"{name}.lctl.json", "--writes", "aside")
+        assert (again.returncode, again.stdout) == (0, run.stdout), again.stderr
+        assert "rerun exact" in again.stderr

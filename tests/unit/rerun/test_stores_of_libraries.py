@@ -92,7 +92,7 @@ print(said.count(), said.query(query_embeddings=[[1.0, 2.0]], n_results=1)["docu
         ("duckdb", _DUCKDB, "kept.duckdb"),
         ("faiss", _FAISS, "kept.faiss"),
         ("polars", _POLARS, "kept.csv"),
-        ("pyarrow", _PYARROW, "kept.parquet"),
+        pytest.param("pyarrow", _PYARROW, "kept.parquet", marks=pytest.mark.frameworks),
         pytest.param("lancedb", _LANCEDB, "store", marks=pytest.mark.frameworks),
         pytest.param("chromadb", _CHROMA, "store", marks=pytest.mark.frameworks),
     ],
