@@ -33,6 +33,32 @@ faiss.write_index(index, "kept.faiss")
 print(index.ntotal, faiss.read_index("kept.faiss").ntotal)
 """
 
+_HNSWLIB = """
+import os
+import hnswlib
+import numpy as np
+index = hnswlib.Index(space="l2", dim=2)
+if os.path.exists("kept.bin"):
+    index.load_index("kept.bin", max_elements=9)
+else:
+    index.init_index(max_elements=9)
+index.add_items(np.ones((1, 2), dtype="float32"), [index.get_current_count()])
+index.save_index(path_to_index="kept.bin")
+print(index.get_current_count())
+"""
+
+_USEARCH = """
+import os
+import numpy as np
+from usearch.index import Index
+index = Index(ndim=2)
+if os.path.exists("kept.usearch"):
+    index.load("kept.usearch")
+index.add(len(index), np.ones(2, dtype="float32"))
+index.save("kept.usearch")
+print(len(index))
+"""
+
 _POLARS = """
 import inspect
 import os
@@ -91,6 +117,8 @@ print(said.count(), said.query(query_embeddings=[[1.0, 2.0]], n_results=1)["docu
     [
         ("duckdb", _DUCKDB, "kept.duckdb"),
         ("faiss", _FAISS, "kept.faiss"),
+        ("hnswlib", _HNSWLIB, "kept.bin"),
+        ("usearch", _USEARCH, "kept.usearch"),
         ("polars", _POLARS, "kept.csv"),
         pytest.param("pyarrow", _PYARROW, "kept.parquet", marks=pytest.mark.frameworks),
         pytest.param("lancedb", _LANCEDB, "store", marks=pytest.mark.frameworks),
