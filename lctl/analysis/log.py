@@ -133,4 +133,4 @@ def role_of(data: Mapping[str, Any]) -> str | None:
 
 #: Largest duration in milliseconds that is believed: what the state believes too.
 LARGEST = 1e15
-_COUNTS = ("input", "output", "cache_read", "cache_write", "reasoning")
+_COUNTS = Tokens.__struct_fields__

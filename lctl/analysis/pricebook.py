@@ -20,7 +20,7 @@ _PROBE = 1_000_000
 
 
 class Rates(msgspec.Struct, frozen=True, array_like=True):
-    """US dollars per token, and per call."""
+    """US dollars per token, per call, and per search of the provider's."""
 
     call: float
     input: float
@@ -28,16 +28,35 @@ class Rates(msgspec.Struct, frozen=True, array_like=True):
     cache_write: float
     output: float
     reasoning: float
+    cache_write_1h: float
+    input_audio: float
+    cache_read_audio: float
+    output_audio: float
+    output_image: float
+    search: float
 
     def cost(self, tokens: Tokens) -> float:
         fresh = max(0, tokens.input - tokens.cache_read - tokens.cache_write)
-        return (
+        plain = (
             self.call
             + fresh * self.input
             + tokens.cache_read * self.cache_read
             + tokens.cache_write * self.cache_write
             + max(0, tokens.output - tokens.reasoning) * self.output
             + min(tokens.reasoning, tokens.output) * self.reasoning
+        )
+        return plain if tokens.rare is None else plain + self._rare(tokens)
+
+    def _rare(self, tokens: Tokens) -> float:
+        """How much dearer, or cheaper, some tokens are than the rest of their kind; and searches."""
+        heard_again = min(tokens.cache_read_audio, tokens.cache_read)
+        return (
+            min(tokens.cache_write_1h, tokens.cache_write) * (self.cache_write_1h - self.cache_write)
+            + max(0, min(tokens.input_audio, tokens.input) - heard_again) * (self.input_audio - self.input)
+            + heard_again * (self.cache_read_audio - self.cache_read)
+            + min(tokens.output_audio, tokens.output) * (self.output_audio - self.output)
+            + min(tokens.output_image, tokens.output) * (self.output_image - self.output)
+            + tokens.web_searches * self.search
         )
 
 
@@ -129,6 +148,14 @@ def _rates(price: ModelPrice, read: int) -> Rates:
         cache_write=of_input(cache_write_tokens=read),
         output=of_output(),
         reasoning=of_output(output_reasoning_tokens=_PROBE),
+        cache_write_1h=of_input(cache_write_tokens=read, cache_write_1h_tokens=read),
+        input_audio=of_input(input_audio_tokens=read),
+        cache_read_audio=of_input(
+            cache_read_tokens=read, input_audio_tokens=read, cache_audio_read_tokens=read
+        ),
+        output_audio=of_output(output_audio_tokens=_PROBE),
+        output_image=of_output(output_image_tokens=_PROBE),
+        search=float((_dollars(price, web_searches=_PROBE) - call) / _PROBE),
     )
 
 

@@ -10,7 +10,7 @@ from lctl.analysis.failures import FAILED
 from lctl.analysis.intervals import length, percentile
 from lctl.analysis.spans import StepSpan, ToolSpan
 from lctl.analysis.survey import NAMELESS, Survey
-from lctl.state.model import Tokens
+from lctl.state.model import Tokens, total_tokens
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -188,18 +188,6 @@ def is_silent(span: StepSpan) -> bool:
     if not span.is_model_call or span.tokens is not None or span.inherited or span.intent == _FREE:
         return False
     return span.outcome == "success" or span.message is not None
-
-
-def total_tokens(counts: Iterable[Tokens | None]) -> Tokens:
-    total = [0, 0, 0, 0, 0]
-    for one in counts:
-        if one is not None:
-            total[0] += one.input
-            total[1] += one.output
-            total[2] += one.cache_read
-            total[3] += one.cache_write
-            total[4] += one.reasoning
-    return Tokens(*total)
 
 
 def total_cost(spans: Sequence[StepSpan]) -> float | None:

@@ -11,7 +11,7 @@ from lctl.analysis.prices import Prices
 from lctl.analysis.rows import Routing, Row
 from lctl.analysis.survey import Survey
 from lctl.analysis.surveying import survey
-from lctl.state.model import Tokens
+from lctl.state.model import Tokens, total_tokens
 
 __all__ = ["Routing", "Row", "Stats", "of_survey", "stats"]
 
@@ -113,7 +113,7 @@ def of_survey(found: Survey) -> Stats:
         chain_id=found.chain_id,
         events=found.events,
         duration_ms=found.duration_ms,
-        tokens=rows.total_tokens([*(span.tokens for span in spent), *found.streamed.values()]),
+        tokens=total_tokens([*(span.tokens for span in spent), *found.streamed.values()]),
         cost=rows.total_cost(spent) if spent or found.streamed else None if silent else 0.0,
         unpriced=tuple(sorted(found.unpriced.items(), key=lambda item: (-item[1], item[0]))),
         agents=rows.agents(found),
@@ -133,7 +133,7 @@ def of_survey(found: Survey) -> Stats:
         first_chunk_p95_ms=percentile(chunks, 0.95),
         silent_calls=silent,
         inherited_calls=sum(call.inherited for call in calls),
-        inherited_tokens=rows.total_tokens(span.tokens for span in inherited),
+        inherited_tokens=total_tokens(span.tokens for span in inherited),
         inherited_cost=rows.total_cost(inherited) if inherited else None,
         roles=rows.roles(found),
         routings=rows.routings(found),

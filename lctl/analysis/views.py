@@ -114,7 +114,7 @@ def usage_row(usage: Any) -> dict[str, Any]:
 
 
 def _tokens(tokens: Tokens | None) -> dict[str, Any]:
-    return {} if tokens is None else {f"tokens.{k}": v for k, v in msgspec.structs.asdict(tokens).items()}
+    return {} if tokens is None else {f"tokens.{k}": v for k, v in tokens.to_dict().items()}
 
 
 def totals_row(

@@ -149,6 +149,8 @@ def _tokens(usage: dict[str, Any]) -> dict[str, int] | None:
         output=usage.get("output_tokens"),
         cache_read=read,
         cache_write=written,
+        cache_write_1h=mapping(usage.get("cache_creation")).get("ephemeral_1h_input_tokens") or None,
+        web_searches=mapping(usage.get("server_tool_use")).get("web_search_requests") or None,
     )
 
 

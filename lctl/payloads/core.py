@@ -17,6 +17,12 @@ class Tokens(Payload, frozen=True):
         cache_write: the part of `input` that was put into it.
         reasoning: the part of `output` spent on reasoning.
         total: as the provider reported it; may count more than input and output.
+        cache_write_1h: the part of `cache_write` that is kept for an hour, and dearer for it.
+        input_audio: the part of `input` that was heard.
+        cache_read_audio: the part of `cache_read` that was.
+        output_audio: the part of `output` that is spoken.
+        output_image: the part of `output` that is images.
+        web_searches: no tokens: what the provider looked up, which it asks a price for.
     """
 
     input: Count | None = None
@@ -25,6 +31,12 @@ class Tokens(Payload, frozen=True):
     cache_write: Count | None = None
     reasoning: Count | None = None
     total: Count | None = None
+    cache_write_1h: Count | None = None
+    input_audio: Count | None = None
+    cache_read_audio: Count | None = None
+    output_audio: Count | None = None
+    output_image: Count | None = None
+    web_searches: Count | None = None
 
 
 class ModelRef(Payload, frozen=True):

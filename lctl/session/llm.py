@@ -19,6 +19,10 @@ _TOKENS = {
     "output": ("output", "output_tokens", "completion_tokens", "candidates_token_count"),
     "total": ("total", "total_tokens"),
 }
+_PARTS = (
+    "cache_read", "cache_write", "reasoning", "cache_write_1h", "input_audio", "cache_read_audio",
+    "output_audio", "output_image", "web_searches",
+)  # fmt: skip
 
 
 class Prompts:
@@ -104,7 +108,7 @@ def tokens_of(usage: Any, response: Any = None) -> dict[str, int] | None:
         for key in keys
         if isinstance(made.get(key), int) and not isinstance(made[key], bool)
     }
-    for name in ("cache_read", "cache_write", "reasoning"):
+    for name in _PARTS:
         if isinstance(made.get(name), int):
             counts[name] = made[name]
     return counts or None

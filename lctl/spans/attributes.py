@@ -142,9 +142,9 @@ def ended(data: Data, failed: bool, kind: str) -> dict[str, Any]:
     if isinstance(embedding, Mapping) and isinstance(embedding.get("dimensions"), int):
         found[names.EMBEDDING_DIMENSIONS] = embedding["dimensions"]
     more = {key: value for key, value in data.items() if key not in _END and key not in _TAPE}
-    total = tokens.get("total") if isinstance(tokens, Mapping) else None
-    if total is not None:
-        more["tokens"] = {"total": total}
+    rest = {key: n for key, n in tokens.items() if key not in _TOKENS} if isinstance(tokens, Mapping) else {}
+    if rest:
+        more["tokens"] = rest
     if more:
         found[names.END_MORE] = json_text(more)
     return filled(found)

@@ -185,6 +185,8 @@ READ: dict[str, tuple[str, ...]] = {
                     "llm.token_count.prompt_details.cache_write"),
     "reasoning": (REASONING, "gen_ai.usage.reasoning_tokens", "gen_ai.usage.details.reasoning_tokens",
                   "llm.token_count.completion_details.reasoning", "ai.usage.reasoningTokens"),
+    "input_audio": ("llm.token_count.prompt_details.audio",),
+    "output_audio": ("llm.token_count.completion_details.audio",),
     "tool": (TOOL_NAME, "tool.name", "ai.toolCall.name", "traceloop.entity.name", "name"),
     "call_id": (TOOL_CALL_ID, "tool_call.id", "tool.id", "ai.toolCall.id"),
     "tool_input": (TOOL_ARGUMENTS, "tool_arguments", "input.value", "tool.parameters",

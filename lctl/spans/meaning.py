@@ -27,6 +27,7 @@ _LAMINAR_EMBEDDINGS = frozenset({"embeddings", "embedding", "embed"})
 _CHOICE = "gen_ai.choice"
 #: What ADK calls the results of several tools put together; each has a span of its own.
 _MERGED = "(merged tools)"
+_COUNTS = ("input", "output", "cache_read", "cache_write", "reasoning", "input_audio", "output_audio")
 #: What else is told as a parameter of a call.
 _NO_PARAMS = frozenset({"model", "model_name", "messages", "tools", "stream", "_type"})
 _OPERATIONS = {**names.KINDS, "completion": "llm", "create_response": "llm", "responses": "llm"}
@@ -113,9 +114,7 @@ def call_of(span: Span) -> Called:
         )
     response = {} if names.RESPONSE_ID in said else _response(said)
     first = _first_chunk(span)
-    counted = {
-        name: _first(said, name) for name in ("input", "output", "cache_read", "cache_write", "reasoning")
-    }
+    counted = {name: _first(said, name) for name in _COUNTS}
     read = tokens(**{name: _count(value) for name, value in counted.items()})
     return Called(
         model=text(_first(said, "model")) or _model_asked(said) or _named(span)[1] or None,

@@ -8,7 +8,7 @@ event, and `Timeline.event(seq)` has the rest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
@@ -20,19 +20,57 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 MODEL_KINDS = frozenset({"llm", "embedding"})
 
 
+#: Counts of `Tokens` that most calls have none of, in its order.
+Rare = tuple[int, int, int, int, int, int]
+RARE = (
+    "cache_write_1h", "input_audio", "cache_read_audio", "output_audio", "output_image", "web_searches"
+)  # fmt: skip
+
+
 class Tokens(msgspec.Struct, frozen=True, gc=False):
     """Token counts. `input` includes cached tokens; `cache_read`, `cache_write` are parts of it,
-    `reasoning` is a part of `output` (ARCHITECTURE section 3)."""
+    `reasoning` is a part of `output` (ARCHITECTURE section 3). Most calls have nothing of the rest: parts
+    of these that have prices of their own, and searches (`lctl.payloads.core.Tokens`)."""
 
     input: Count = 0
     output: Count = 0
     cache_read: Count = 0
     cache_write: Count = 0
     reasoning: Count = 0
+    cache_write_1h: Count = 0
+    input_audio: Count = 0
+    cache_read_audio: Count = 0
+    output_audio: Count = 0
+    output_image: Count = 0
+    web_searches: Count = 0
 
     @property
     def total(self) -> int:
         return self.input + self.output
+
+    @property
+    def rare(self) -> Rare | None:
+        """What is counted behind `reasoning`; None where all of it is 0."""
+        counts = (
+            self.cache_write_1h,
+            self.input_audio,
+            self.cache_read_audio,
+            self.output_audio,
+            self.output_image,
+            self.web_searches,
+        )
+        return counts if any(counts) else None
+
+    def to_dict(self) -> dict[str, int]:
+        """By name, without those of `rare` that are 0."""
+        counts = msgspec.structs.asdict(self)
+        return {name: count for name, count in counts.items() if count or name not in RARE}
+
+
+def total_tokens(counts: Iterable[Tokens | None]) -> Tokens:
+    """Each of them summed; None counts nothing."""
+    known = [msgspec.structs.astuple(one) for one in counts if one is not None]
+    return Tokens(*map(sum, zip(*known, strict=True)))
 
 
 class Fact(msgspec.Struct, frozen=True, gc=False):

@@ -6,17 +6,18 @@ They live inside one `Builder` and never leave it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import add
 
 import msgspec
 
-from lctl.state.model import Fact, Step, Tokens, Usage
+from lctl.state.model import Fact, Rare, Step, Tokens, Usage
 
 #: (seq, confidence, reason) of a fact's history
 Entry = tuple[int, float | None, str | None]
 
 
 #: What `UsageRow.fields` gives.
-UsageFields = tuple[int, int, float, int, str | None, int, int, int, int, int]
+UsageFields = tuple[int, int, float, int, str | None, int, int, int, int, int, Rare | None]
 
 
 class UsageRow:
@@ -25,7 +26,7 @@ class UsageRow:
 
     __slots__ = (
         *("calls", "errors", "wall_ms", "running", "since"),
-        *("input", "output", "cache_read", "cache_write", "reasoning"),
+        *("input", "output", "cache_read", "cache_write", "reasoning", "rare"),
     )
 
     def __init__(
@@ -40,6 +41,7 @@ class UsageRow:
         cache_read: int = 0,
         cache_write: int = 0,
         reasoning: int = 0,
+        rare: Rare | None = None,
     ) -> None:
         self.calls = calls
         self.errors = errors
@@ -51,6 +53,7 @@ class UsageRow:
         self.cache_read = cache_read
         self.cache_write = cache_write
         self.reasoning = reasoning
+        self.rare = rare
 
     @classmethod
     def of(cls, usage: Usage | None) -> UsageRow:
@@ -68,6 +71,7 @@ class UsageRow:
             tokens.cache_read,
             tokens.cache_write,
             tokens.reasoning,
+            tokens.rare,
         )
 
     def fields(self) -> UsageFields:
@@ -83,6 +87,7 @@ class UsageRow:
             self.cache_read,
             self.cache_write,
             self.reasoning,
+            self.rare,
         )
 
     def add_parts(self, tokens: Tokens | StepRow) -> None:
@@ -90,6 +95,8 @@ class UsageRow:
         self.cache_read += tokens.cache_read
         self.cache_write += tokens.cache_write
         self.reasoning += tokens.reasoning
+        if tokens.rare is not None:
+            self.rare = _sum(self.rare, tokens.rare)
 
     def add(self, tokens: Tokens) -> None:
         self.input += tokens.input
@@ -102,9 +109,12 @@ class UsageRow:
         self.cache_read -= tokens.cache_read
         self.cache_write -= tokens.cache_write
         self.reasoning -= tokens.reasoning
+        if tokens.rare is not None:
+            a, b, c, d, e, f = tokens.rare
+            self.rare = _sum(self.rare, (-a, -b, -c, -d, -e, -f))
 
     def tokens(self) -> Tokens:
-        return Tokens(self.input, self.output, self.cache_read, self.cache_write, self.reasoning)
+        return _tokens(self)
 
     def frozen(self) -> Usage:
         return Usage(self.calls, self.errors, self.wall_ms, self.tokens(), self.running, self.since)
@@ -131,6 +141,7 @@ class StepRow(msgspec.Struct, gc=False, array_like=True):
     cache_read: int = 0
     cache_write: int = 0
     reasoning: int = 0
+    rare: Rare | None = None
     errors: int = 0
     tool_calls: int = 0
     counted: bool = False
@@ -159,6 +170,7 @@ class StepRow(msgspec.Struct, gc=False, array_like=True):
             tokens.cache_read,
             tokens.cache_write,
             tokens.reasoning,
+            tokens.rare,
             step.errors,
             step.tool_calls,
             step.counted,
@@ -167,7 +179,7 @@ class StepRow(msgspec.Struct, gc=False, array_like=True):
         )
 
     def tokens(self) -> Tokens:
-        return Tokens(self.input, self.output, self.cache_read, self.cache_write, self.reasoning)
+        return _tokens(self)
 
     def add_tokens(self, tokens: Tokens) -> None:
         self.input += tokens.input
@@ -175,6 +187,8 @@ class StepRow(msgspec.Struct, gc=False, array_like=True):
         self.cache_read += tokens.cache_read
         self.cache_write += tokens.cache_write
         self.reasoning += tokens.reasoning
+        if tokens.rare is not None:
+            self.rare = _sum(self.rare, tokens.rare)
 
     def frozen(self, children: Sequence[int]) -> Step:
         return Step(
@@ -201,6 +215,17 @@ class StepRow(msgspec.Struct, gc=False, array_like=True):
 
 
 _NONE = Tokens()
+
+
+def _tokens(row: UsageRow | StepRow) -> Tokens:
+    counts = (row.input, row.output, row.cache_read, row.cache_write, row.reasoning)
+    return Tokens(*counts) if row.rare is None else Tokens(*counts, *row.rare)
+
+
+def _sum(rare: Rare | None, more: Rare) -> Rare | None:
+    """None where nothing is left of it, as of what never had any."""
+    a, b, c, d, e, f = more if rare is None else map(add, rare, more)
+    return (a, b, c, d, e, f) if a or b or c or d or e or f else None
 
 
 class FactRow(msgspec.Struct, gc=False, array_like=True):

@@ -99,7 +99,7 @@ def step_end(state: Builder, event: intake.StepEnd) -> None:
         if row.counted:
             used.input += row.input
             used.output += row.output
-            if row.cache_read or row.cache_write or row.reasoning:
+            if row.cache_read or row.cache_write or row.reasoning or row.rare:
                 used.add_parts(row)
     agent.running = running = agent.running - 1
     if running == 0:
@@ -138,11 +138,13 @@ def _report(state: Builder, row: StepRow, agent: UsageRow, tokens: Tokens) -> No
     row.reported = True
     row.input = read = tokens.input
     row.output = written = tokens.output
-    parts = tokens.cache_read or tokens.cache_write or tokens.reasoning
+    rare = tokens.rare
+    parts = tokens.cache_read or tokens.cache_write or tokens.reasoning or rare
     if parts:
         row.cache_read = tokens.cache_read
         row.cache_write = tokens.cache_write
         row.reasoning = tokens.reasoning
+        row.rare = rare
     if not row.covered:
         row.counted = True
         sums = state.tokens
@@ -230,6 +232,7 @@ def _take_back(state: Builder, row: StepRow, *, ended: bool) -> None:
         state.models.row(row.model).take_out(tokens)
     row.streamed = row.counted = False
     row.input = row.output = row.cache_read = row.cache_write = row.reasoning = 0
+    row.rare = None
 
 
 def tool_call(state: Builder, event: intake.ToolCall) -> None:

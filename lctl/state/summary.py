@@ -10,7 +10,7 @@ import msgspec
 from lctl.errors import LogError
 from lctl.state.blocks import decode_lines
 from lctl.state.builder import Builder
-from lctl.state.model import State
+from lctl.state.model import State, Tokens
 from lctl.state.reducer import initial, reduce
 from lctl.state.source import EventSource
 from lctl.state.timeline import Timeline
@@ -25,6 +25,8 @@ def state_to_dict(state: State) -> dict[str, Any]:
 
 
 def _json(value: Any) -> Any:
+    if isinstance(value, Tokens):
+        return value.to_dict()
     if isinstance(value, msgspec.Struct):
         return {name: _json(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, Mapping):
@@ -82,7 +84,7 @@ def summary_of(state: State) -> dict[str, Any]:
         "errors": totals.errors,
         "messages": totals.messages,
         "facts": len(state.facts),
-        "tokens": msgspec.structs.asdict(totals.tokens),
+        "tokens": totals.tokens.to_dict(),
         "outcome": outcome_of(state),
     }
 
@@ -92,7 +94,7 @@ def _usage(usage: Any) -> dict[str, Any]:
         "calls": usage.calls,
         "errors": usage.errors,
         "wall_ms": usage.wall_ms,
-        "tokens": msgspec.structs.asdict(usage.tokens),
+        "tokens": usage.tokens.to_dict(),
     }
 
 

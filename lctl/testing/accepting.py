@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, cast
 
 import orjson
@@ -13,9 +13,10 @@ import orjson
 from lctl.errors import UsageError
 from lctl.testing.faults import Fault
 from lctl.testing.replies import Answer, Reply, ToolCall
+from lctl.testing.wire.call import Tokens
 
 #: What a reply's usage may say.
-_COUNTS = ("input", "output", "cache_read", "cache_write", "reasoning")
+_COUNTS = tuple(field.name for field in fields(Tokens))
 
 
 def answer_of(value: Any, options: Mapping[str, Any]) -> Answer:

@@ -42,7 +42,8 @@ class Reply:
         finish_reason: in any provider's word ("length" and "max_tokens" are the same); None: what follows
             from the answer.
         usage: overrides of the counted tokens: input (cached included), output, cache_read, cache_write,
-            reasoning.
+            reasoning; and what is none otherwise: cache_write_1h, web_searches (Anthropic), input_audio,
+            output_audio (chat completions).
         model: the model that answers, where it is not the one that was asked.
         chunks: how `text` is cut when it is streamed; None: word by word.
         choices: the further answers when the request has n > 1; missing ones repeat this one.

@@ -12,7 +12,7 @@ from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.conversation import BranchRow, Conversation, ConversationRow, Conversations
 from lctl.debugger.talking import costs_of, talk
 from lctl.debugger.views.calls import messages_of
-from lctl.state.model import Tokens
+from lctl.state.model import Tokens, total_tokens
 
 _BRANCHES = 200
 _TITLE = 120
@@ -118,8 +118,7 @@ def _spent(run: Opened, shape: Shape) -> dict[int, tuple[int, Tokens, float | No
     found = {}
     for top, some in paid.items():
         costs = [cost for _, cost in some.values() if cost is not None]
-        fields = [tokens for tokens, _ in some.values()]
-        summed = Tokens(*(sum(getattr(one, name) for one in fields) for name in Tokens.__struct_fields__))
+        summed = total_tokens(tokens for tokens, _ in some.values())
         found[top] = (len(some), summed, sum(costs) if costs else None)
     return found
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from lctl.instrument.codecs import aws
-from lctl.instrument.codecs.bodies import loads_or_none
+from lctl.instrument.codecs.bodies import loads_or_none, objects
 from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
@@ -115,13 +115,22 @@ def _read_whole(whole: dict[str, Any]) -> ModelAnswer:
     reason = whole.get("stopReason")
     answer = ModelAnswer(finish_reason=reason if isinstance(reason, str) else None)
     if isinstance(usage, dict):
-        answer.usage, answer.tokens = usage, sum_tokens(usage, _COUNTS)
+        answer.usage, answer.tokens = usage, _tokens(usage)
     output = whole.get("output")
     message = output.get("message") if isinstance(output, dict) else None
     if isinstance(message, dict):
         answer.messages = [{**message, "role": message.get("role") or "assistant"}]
         answer.finish_reasons = [answer.finish_reason]
     return answer
+
+
+def _tokens(usage: dict[str, Any]) -> dict[str, int] | None:
+    tokens = sum_tokens(usage, _COUNTS)
+    for written in objects(usage.get("cacheDetails")):
+        count = written.get("inputTokens")
+        if tokens is not None and written.get("ttl") == "1h" and type(count) is int and count > 0:
+            tokens["cache_write_1h"] = tokens.get("cache_write_1h", 0) + count
+    return tokens
 
 
 def read_frames(frames: list[tuple[str, dict[str, Any]]]) -> ModelAnswer:

@@ -7,7 +7,7 @@ message here, as the answer was.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lctl.instrument.codecs.bodies import is_event_stream, loads_or_none, objects, read_error
@@ -17,7 +17,7 @@ from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
 from lctl.instrument.codecs.sse import read_stream, stream_error
-from lctl.instrument.codecs.usage import sum_tokens
+from lctl.instrument.codecs.usage import count_modalities, sum_tokens
 
 _OPERATIONS = {
     ":generateContent": "generate_content",
@@ -40,6 +40,14 @@ COUNTS = {
     "cache_read": ("cachedContentTokenCount",),
     "reasoning": ("thoughtsTokenCount",),
     "total": ("totalTokenCount",),
+}
+#: Lists of counts by modality: of what they are parts.
+_MODALITIES = {
+    "promptTokensDetails": "input",
+    "toolUsePromptTokensDetails": "input",
+    "cacheTokensDetails": "cache_read",
+    "candidatesTokensDetails": "output",
+    "responseTokensDetails": "output",  # of the Live API
 }
 
 
@@ -243,8 +251,14 @@ def _read_events(events: list[dict[str, Any]]) -> ModelAnswer:
         answer.finish_reasons.append(reasons.get(index))
     answer.finish_reason = answer.finish_reasons[0] if answer.finish_reasons else blocked
     answer.complete = bool(blocked) or (bool(reasons) and all(reasons.values()))
-    answer.tokens = sum_tokens(answer.usage, COUNTS)
+    answer.tokens = tokens_of(answer.usage)
     return answer
+
+
+def tokens_of(usage: Any, counts: Mapping[str, Sequence[str]] = COUNTS) -> dict[str, int] | None:
+    """The counts of a usage, with those parts that have a price of their own."""
+    tokens = sum_tokens(usage, counts)
+    return None if tokens is None else {**tokens, **count_modalities(usage, _MODALITIES)}
 
 
 def _counted(whole: dict[str, Any]) -> ModelAnswer:
@@ -258,7 +272,7 @@ def _counted(whole: dict[str, Any]) -> ModelAnswer:
     answer = ModelAnswer(embedding={"count": len(rows), "dimensions": len(values) if values else 0})
     usage = whole.get("usageMetadata")
     if isinstance(usage, dict):
-        answer.usage, answer.tokens = usage, sum_tokens(usage, COUNTS)
+        answer.usage, answer.tokens = usage, tokens_of(usage)
     counts = [row.get("token_count") for row in objects([row.get("statistics") for row in predicted])]
     known = [count for count in counts if type(count) is int]
     if known and len(known) == len(predicted):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.instrument.codecs.bodies import objects
-from lctl.instrument.codecs.google import COUNTS, google_error, joined
+from lctl.instrument.codecs.google import COUNTS, google_error, joined, tokens_of
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.live import News, size_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
-from lctl.instrument.codecs.usage import sum_tokens
 
 _KEY = "turn"  # one at a time
 _COUNTS = {**COUNTS, "output": ("responseTokenCount", *COUNTS["output"])}
@@ -137,7 +136,7 @@ class GoogleLive:
             parts.append({"text": spoken})
         parts = [*joined(parts), *_counted(sizes)]
         usage, self._usage, self._parts, self._spoken = self._usage, None, [], []
-        answer = ModelAnswer(finish_reason=reason, usage=usage, tokens=sum_tokens(usage, _COUNTS))
+        answer = ModelAnswer(finish_reason=reason, usage=usage, tokens=tokens_of(usage, _COUNTS))
         if parts:
             answer.messages, answer.finish_reasons = [{"role": "model", "parts": parts}], [reason]
         return answer

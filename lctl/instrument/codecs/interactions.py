@@ -17,7 +17,7 @@ from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of
 from lctl.instrument.codecs.sse import read_stream
 from lctl.instrument.codecs.streamedsteps import StreamedSteps
-from lctl.instrument.codecs.usage import sum_tokens
+from lctl.instrument.codecs.usage import count_modalities, sum_tokens
 
 _NOT_PARAMS = frozenset(
     {"input", "model", "agent", "tools", "system_instruction", "previous_interaction_id", "stream"}
@@ -29,6 +29,12 @@ _COUNTS = {
     "cache_read": ("total_cached_tokens",),
     "reasoning": ("total_thought_tokens",),
     "total": ("total_tokens",),
+}
+_MODALITIES = {
+    "input_tokens_by_modality": "input",
+    "tool_use_tokens_by_modality": "input",
+    "cached_tokens_by_modality": "cache_read",
+    "output_tokens_by_modality": "output",
 }
 
 
@@ -89,12 +95,13 @@ def read_whole(status: int, whole: dict[str, Any]) -> ModelAnswer:
     while steps and steps[0].get("type") == "user_input":
         del steps[0]
     usage = whole.get("usage")
+    tokens = sum_tokens(usage, _COUNTS)
     answer = ModelAnswer(
         response_id=_text(whole.get("id")),
         model=_text(whole.get("model")) or _text(whole.get("agent")),
         finish_reason=_text(whole.get("status")),
         usage=usage if isinstance(usage, dict) else None,
-        tokens=sum_tokens(usage, _COUNTS),
+        tokens=None if tokens is None else {**tokens, **count_modalities(usage, _MODALITIES)},
     )
     if steps:
         answer.messages = [{"role": "assistant", "content": steps}]

@@ -78,9 +78,19 @@ def read_whole(whole: dict[str, Any]) -> ModelAnswer:
     if output:
         answer.messages = [assistant(output)]
         answer.finish_reasons = [answer.finish_reason]
+    searches = sum(map(_is_search, output))
+    if searches and answer.tokens is not None:
+        answer.tokens["web_searches"] = searches
     if whole.get("error"):
         answer.error = read_error(200, whole)
     return answer
+
+
+def _is_search(item: dict[str, Any]) -> bool:
+    """A search of OpenAI's, which has a price; to open a page that it found has none."""
+    action = item.get("action")
+    kind = action.get("type") if isinstance(action, dict) else None
+    return item.get("type") == "web_search_call" and kind in (None, "search")
 
 
 def read_decision(whole: dict[str, Any]) -> ModelAnswer:

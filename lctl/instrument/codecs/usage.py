@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+# Parts of what was read and written, of OpenAI's chats, responses and Realtime.
+_READ = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
+_WRITTEN = ("completion_tokens_details", "output_tokens_details", "output_token_details")
 # Where each count stands, by precedence; a pair is (object, key inside it).
 _PLACES: dict[str, tuple[tuple[str, str | None], ...]] = {
     "input": (("prompt_tokens", None), ("input_tokens", None)),
@@ -32,6 +35,16 @@ _PLACES: dict[str, tuple[tuple[str, str | None], ...]] = {
     ),
     "total": (("total_tokens", None),),
 }
+# What most calls have none of: the objects it may stand in, and its key there.
+_RARE: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {
+    "cache_write_1h": ((("cache_creation",), "ephemeral_1h_input_tokens"),),  # Anthropic
+    "input_audio": tuple(((outer,), "audio_tokens") for outer in _READ),
+    "cache_read_audio": tuple(((outer, "cached_tokens_details"), "audio_tokens") for outer in _READ),
+    "output_audio": tuple(((outer,), "audio_tokens") for outer in _WRITTEN),
+    "output_image": tuple(((outer,), "image_tokens") for outer in _WRITTEN),
+    "web_searches": ((("server_tool_use",), "web_search_requests"),),  # Anthropic
+}
+_OUTER = frozenset({"cache_creation", "server_tool_use", *_READ, *_WRITTEN})
 
 
 def read_tokens(usage: Any, *, cache_apart: bool = False) -> dict[str, int] | None:
@@ -65,14 +78,52 @@ def read_tokens(usage: Any, *, cache_apart: bool = False) -> dict[str, int] | No
                 continue
             if inner is not None:
                 value = value.get(inner) if isinstance(value, dict) else None
-            if isinstance(value, float) and value.is_integer():
-                value = int(value)
-            if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-                tokens[name] = value
+            count = _count(value)
+            if count is not None:
+                tokens[name] = count
                 break
+    if not _OUTER.isdisjoint(usage):
+        tokens.update(_rare(usage))
     if cache_apart and "input" in tokens:
         tokens["input"] += tokens.get("cache_read", 0) + tokens.get("cache_write", 0)
     return tokens or None
+
+
+def _count(value: object) -> int | None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _rare(usage: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """What most calls have none of, and only where there is some of it."""
+    for name, places in _RARE.items():
+        for path, key in places:
+            value: Any = usage
+            for part in path:
+                value = value.get(part) if isinstance(value, dict) else None
+            count = _count(value.get(key)) if isinstance(value, dict) else None
+            if count:
+                yield name, count
+                break
+
+
+def count_modalities(usage: Any, places: Mapping[str, str]) -> dict[str, int]:
+    """Of Google's lists of counts by modality (TEXT, AUDIO, IMAGE ...) what has a price of its own.
+
+    Args:
+        places: list -> the count whose part it is: input, cache_read, output.
+    """
+    found: dict[str, int] = {}
+    for place, of in places.items():
+        for one in usage.get(place) or () if isinstance(usage, dict) else ():
+            if not isinstance(one, dict):
+                continue
+            kind, count = one.get("modality"), _count(one.get("tokenCount", one.get("tokens")))
+            name = f"{of}_{kind.lower()}" if isinstance(kind, str) else ""
+            if name in _RARE and count:
+                found[name] = found.get(name, 0) + count
+    return found
 
 
 def sum_tokens(usage: Any, places: Mapping[str, Sequence[str]]) -> dict[str, int] | None:

@@ -40,6 +40,10 @@ _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _HEX = "0123456789abcdef"
 
 
+#: Counts that are none but where a reply says so.
+_RARE = ("cache_write_1h", "input_audio", "output_audio", "web_searches")
+
+
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """Token counts in lctl's sense: `input` includes the cached ones, `output` the reasoning."""
@@ -49,6 +53,10 @@ class Tokens:
     cache_read: int = 0
     cache_write: int = 0
     reasoning: int = 0
+    cache_write_1h: int = 0
+    input_audio: int = 0
+    output_audio: int = 0
+    web_searches: int = 0
 
 
 @dataclass(slots=True)
@@ -86,6 +94,7 @@ class Call:
             cache_read=usage.get("cache_read", read),
             cache_write=usage.get("cache_write", write),
             reasoning=usage.get("reasoning", reasoning),
+            **{name: usage[name] for name in _RARE if name in usage},
         )
 
 

@@ -74,10 +74,10 @@ def usage(call: Call) -> dict[str, Any]:
         "prompt_tokens": tokens.input,
         "completion_tokens": tokens.output,
         "total_tokens": tokens.input + tokens.output,
-        "prompt_tokens_details": {"cached_tokens": tokens.cache_read, "audio_tokens": 0},
+        "prompt_tokens_details": {"cached_tokens": tokens.cache_read, "audio_tokens": tokens.input_audio},
         "completion_tokens_details": {
             "reasoning_tokens": tokens.reasoning,
-            "audio_tokens": 0,
+            "audio_tokens": tokens.output_audio,
             "accepted_prediction_tokens": 0,
             "rejected_prediction_tokens": 0,
         },

@@ -63,12 +63,17 @@ def usage(tokens: Tokens) -> dict[str, Any]:
         "input_tokens": max(0, tokens.input - tokens.cache_read - tokens.cache_write),
         "cache_creation_input_tokens": tokens.cache_write,
         "cache_read_input_tokens": tokens.cache_read,
-        "cache_creation": {"ephemeral_5m_input_tokens": tokens.cache_write, "ephemeral_1h_input_tokens": 0},
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": tokens.cache_write - tokens.cache_write_1h,
+            "ephemeral_1h_input_tokens": tokens.cache_write_1h,
+        },
         "output_tokens": tokens.output,
         "service_tier": "standard",
     }
     if tokens.reasoning:
         counted["output_tokens_details"] = {"thinking_tokens": tokens.reasoning}
+    if tokens.web_searches:
+        counted["server_tool_use"] = {"web_search_requests": tokens.web_searches, "web_fetch_requests": 0}
     return counted
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from genai_prices import Usage, calc_price
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lctl.analysis.prices import Prices
 from lctl.state.model import Tokens
@@ -31,6 +36,60 @@ def test_cache_writes_of_anthropic_cost_more_than_input(prices: Prices) -> None:
     model, at = "claude-sonnet-4-20250514", "2025-06-01T00:00:00Z"
     assert prices.cost(model, Tokens(input=100_000, cache_write=100_000), at=at) == pytest.approx(0.375)
     assert prices.cost(model, Tokens(input=100_000, cache_read=100_000), at=at) == pytest.approx(0.03)
+
+
+def test_a_cache_kept_for_an_hour_costs_twice_the_input(prices: Prices) -> None:
+    """3.75 dollars a million for five minutes, 6.00 for an hour; searches are 10 dollars a thousand."""
+    model, at = "claude-sonnet-4-20250514", "2025-06-01T00:00:00Z"
+    written = Tokens(input=100_000, cache_write=100_000, cache_write_1h=60_000)
+    assert prices.cost(model, written, at=at) == pytest.approx(0.04 * 3.75 + 0.06 * 6)
+    assert prices.cost(model, Tokens(web_searches=7), at=at) == pytest.approx(0.07)
+
+
+def test_sound_and_images_have_their_own_prices(prices: Prices) -> None:
+    """gpt-realtime: 4 dollars a million read, 32 heard, 0.40 cached either way, 16 written, 64 spoken."""
+    heard = Tokens(input=100_000, cache_read=50_000, input_audio=80_000, cache_read_audio=40_000)
+    paid = 0.01 * 4 + 0.04 * 32 + 0.05 * 0.4
+    assert prices.cost("gpt-realtime", heard) == pytest.approx(paid)
+    spoken = Tokens(output=100_000, output_audio=75_000)
+    assert prices.cost("gpt-realtime", spoken) == pytest.approx(0.025 * 16 + 0.075 * 64)
+    drawn = Tokens(output=1300, output_image=1290)
+    assert prices.cost("gemini-2.5-flash-image", drawn) == pytest.approx((10 * 2.5 + 1290 * 30) / 1e6)
+    assert prices.cost("gpt-4o-mini", Tokens(output=10, output_audio=10)) == pytest.approx(
+        6e-6
+    )  # none of its own
+
+
+@given(
+    st.sampled_from(["claude-opus-4-5", "gpt-realtime", "gemini-2.5-flash", "gemini-2.0-flash", "gpt-4o"]),
+    st.lists(st.integers(0, 2000), min_size=9, max_size=9),
+)
+def test_costs_are_those_of_the_list(prices: Prices, model: str, sizes: list[int]) -> None:
+    """What genai-prices says of the same counts."""
+    fresh, written, kept, read, heard, again, out, said, thought = sizes
+    tokens = Tokens(
+        input=fresh + written + kept + read + heard + again,
+        output=out + said + thought,
+        cache_read=read + again,
+        cache_write=written + kept,
+        reasoning=thought,
+        cache_write_1h=kept,
+        input_audio=heard + again,
+        cache_read_audio=again,
+        output_audio=said,
+    )
+    usage: dict[str, Any] = {
+        "input_tokens": tokens.input,
+        "output_tokens": tokens.output,
+        "cache_read_tokens": tokens.cache_read,
+        "cache_write_tokens": tokens.cache_write,
+        "cache_write_1h_tokens": kept,
+        "input_audio_tokens": tokens.input_audio,
+        "cache_audio_read_tokens": again,
+        "output_audio_tokens": said,
+    }
+    listed = calc_price(Usage(**usage), model).total_price
+    assert prices.cost(model, tokens) == pytest.approx(float(listed))
 
 
 def test_reasoning_is_a_part_of_the_output(prices: Prices) -> None:

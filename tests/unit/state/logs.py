@@ -11,6 +11,7 @@ from lctl.codec.bytesource import MemoryBytes
 from lctl.codec.eventfile import event_of
 from lctl.codec.log import Lines
 from lctl.events import Event
+from lctl.state.model import Tokens
 from lctl.state.source import MemorySource
 
 AGENTS = st.sampled_from(["a", "b", "c", ""])
@@ -30,7 +31,7 @@ def _data(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]
 
 TOKENS = st.fixed_dictionaries(
     {},
-    optional={k: st.integers(0, 900) for k in ("input", "output", "cache_read", "cache_write", "reasoning")},
+    optional={name: st.integers(0, 900) for name in Tokens.__struct_fields__},
 )
 DATA: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "step_start": _data(

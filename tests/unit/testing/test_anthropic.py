@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import anthropic
 import pytest
 from pydantic import BaseModel
 
+from lctl.analysis.stats import stats
+from lctl.codec import open_log
+from lctl.session import LCTLSession
 from lctl.testing import ModelServer, Reply
 
 MODEL = "claude-sonnet-4-6"
@@ -153,3 +157,29 @@ def test_a_thread_goes_on_from_a_message(server: ModelServer, claude: anthropic.
     with pytest.raises(anthropic.NotFoundError) as caught:
         claude.messages.create(**ASK, extra_body={"thread": thread})
     assert caught.value.body["error"]["details"] == {"error_code": "thread_not_found"}  # type: ignore[index]
+
+
+def test_what_has_a_price_of_its_own_is_priced(
+    server: ModelServer, claude: anthropic.Anthropic, tmp_path: Path
+) -> None:
+    """Recorded, streamed or not: 300 tokens cached for five minutes, 600 for an hour, three searches."""
+    usage = {"input": 1000, "output": 10, "cache_write": 900, "cache_write_1h": 600, "web_searches": 3}
+    server.reply("Found.", usage=usage, times=2)
+    with LCTLSession("priced", tmp_path / "priced.lctl.json"):
+        answer = claude.messages.create(**ASK)
+        with claude.messages.stream(**ASK) as stream:
+            stream.until_done()
+    assert answer.usage.cache_creation is not None
+    assert answer.usage.cache_creation.ephemeral_1h_input_tokens == 600
+    counted = stats(open_log(tmp_path / "priced.lctl.json"))
+    each = (100 * 3 + 300 * 3.75 + 600 * 6 + 10 * 15) / 1e6 + 0.03
+    assert counted.cost == pytest.approx(2 * each)
+    assert counted.tokens.to_dict() == {
+        "input": 2000,
+        "output": 20,
+        "cache_read": 0,
+        "cache_write": 1800,
+        "reasoning": 0,
+        "cache_write_1h": 1200,
+        "web_searches": 6,
+    }

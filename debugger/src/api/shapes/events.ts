@@ -6,6 +6,12 @@ export interface Tokens {
   cache_read: number;
   cache_write: number;
   reasoning: number;
+  cache_write_1h: number;
+  input_audio: number;
+  cache_read_audio: number;
+  output_audio: number;
+  output_image: number;
+  web_searches: number;
 }
 
 export interface Row {
