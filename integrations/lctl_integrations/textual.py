@@ -44,8 +44,8 @@ class Textual:
 
 
 def _send_message(wrapped: Any, driver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """In the thread that reads the terminal."""
-    if not reads.active():
+    """In the thread that reads the terminal; in the app's own, where the program presses keys (`Pilot`)."""
+    if not reads.active() or asyncio._get_running_loop() is driver._loop:
         return wrapped(*args, **kwargs)
     if screens.drops():
         return None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.rerun.harness import LCTL, PROGRAMS, Result, World, rerun, run
+from tests.rerun.harness import LCTL, PROGRAMS, Result, World, record, rerun, run
 
 pytest.importorskip("pty", reason="Windows has no terminals of this kind")
 pytest.importorskip("openai", reason="needs: pip install 'lctl[test]'")
@@ -133,6 +133,18 @@ def test_a_chat_on_textual(tmp_path: Path) -> None:
     check(first, tmp_path, shown)
     characters = [e["data"]["value"]["given"].get("character") for e in first.events if is_key(e)]
     assert "".join(filter(str.isprintable, filter(None, characters))) == "xxxxhellothread"
+
+
+def test_keys_that_the_program_presses_itself(tmp_path: Path) -> None:
+    """Nobody types them: they are pressed again."""
+    pytest.importorskip("textual", reason="needs: pip install 'lctl[test]'")
+    with World() as world:
+        first = record("pilot_textual.py", tmp_path, world.environ)
+    assert first.code == 0, first.err
+    assert not any(is_key(event) for event in first.events)
+    again = rerun(first.log, tmp_path)
+    assert again.code == 0, again.err
+    assert "log equal, output equal" in again.err and again.out == first.out
 
 
 def test_a_full_screen_of_prompt_toolkit(tmp_path: Path) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from types import ModuleType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from lctl.instrument import waitedreads
-from lctl.instrument.ambient import callers, reads, slots
+from lctl.instrument.ambient import callers, places, reads, slots
 from lctl.interrupts import lines_of_handler
 from lctl.session import border
 from lctl.session.concurrency import lanes
@@ -37,7 +37,7 @@ def _sleeping(real: Any) -> Any:
         try:
             frame = callers.own(sys._getframe(1)) if seconds else None
             if frame is not None and reads.active():
-                slept = Sleep("time.sleep", seconds)
+                slept = Sleep("time.sleep", seconds, frame)
             if slept is None:
                 real(seconds)
             elif not slept.served():
@@ -67,7 +67,7 @@ def _sleeping_async(real: Any) -> Any:
         caller = callers.own(sys._getframe(1)) if delay > 0 else None
         if caller is None or not reads.active():
             return await real(delay, result)
-        slept = Sleep("asyncio.sleep", delay)
+        slept = Sleep("asyncio.sleep", delay, caller)
         try:
             if not await slept.served_async():
                 await real(delay)
@@ -84,11 +84,12 @@ def _sleeping_async(real: Any) -> Any:
 
 
 class Sleep:
-    """One sleep of the program's code, or wait for a key: an `ambient` event when it is over."""
+    """One sleep of the program's code in `frame`, or wait for a key: an `ambient` event when it is over."""
 
-    def __init__(self, key: str, seconds: float) -> None:
+    def __init__(self, key: str, seconds: float, frame: FrameType | None = None) -> None:
         self._key = key
         self._seconds = seconds
+        self._place = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
         self._lane = lanes.current()
         self._number = self._lane.number(SOURCE)
         self._session = reads.session_here()
@@ -115,6 +116,8 @@ class Sleep:
             return
         try:
             data: dict[str, Any] = {"source": SOURCE, "key": self._key, "value": self._seconds}
+            if self._place is not None:
+                data["place"] = places.name(*self._place)
             waitedreads.write(session, self._moment, data, cancelled=cancelled, always=True)
         except Exception as error:
             reads.failed("a sleep", error)

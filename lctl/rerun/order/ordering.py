@@ -96,6 +96,7 @@ def deliveries(entries: list[Entry], mark: str = "", apart: Collection[int] = ()
     """
     found: list[Delivery] = []
     last = 0.0
+    before: Entry | None = None
     origin = _origin(entries)
     for stretch in _stretches(entries):
         moments: list[Moment] = []
@@ -112,8 +113,16 @@ def deliveries(entries: list[Entry], mark: str = "", apart: Collection[int] = ()
             last = max(last, one.at)
             key = (mark + one.entry.lane, one.entry.kind, one.entry.number, one.part)
             turn = _turn(one, alone=one.entry.seq in heads)
+            if one.entry.slept is not None and before is not None and before.slept == one.entry.slept:
+                found[-1] = _again(found[-1], key[0])
+            before = one.entry
             found.append(Delivery(last, key, turn, _spot(one)))
     return found
+
+
+def _again(slept: Delivery, lane: str) -> Delivery:
+    """A sleep, behind which one like it comes in `lane`."""
+    return slept._replace(spot=slept.spot._replace(again=slept.key[0] == lane))
 
 
 def _turn(one: Moment, *, alone: bool) -> int | None:

@@ -16,6 +16,7 @@ from lctl.rerun.order.farend import FarEnd
 from lctl.rerun.order.idleloop import IdleLoop
 from lctl.rerun.order.parties import Alarm, Awaiting, Blocked, Held, Queued, refuse
 from lctl.rerun.order.score import Score, Violation
+from lctl.rerun.order.sleeping import Sleeping
 from lctl.rerun.order.standstill import BEAT, Standstill
 from lctl.rerun.order.unasked import Unasked
 from lctl.rerun.order.upcoming import Upcoming
@@ -67,6 +68,7 @@ class Stage(Assembly):
         self._stalled: tuple[int, bool, float] | None = None
         self._ending: float | None = None
         self._computing = Computing(self.threads, self.watch)
+        self._sleeping = Sleeping(score)
         self._look_ahead()
 
     def block(self, party: Blocked) -> None:
@@ -130,6 +132,9 @@ class Stage(Assembly):
                 self.watch.after(_LATER)
             return
         self._stalled = self._ending = None
+        if self._is_slept():
+            self._play_for(self.score.head)
+            return
         for loop in self.loops.values():
             if loop.is_called():
                 loop.wake()  # what the garbage collector made it do, while it went to rest, woke nobody
@@ -137,6 +142,16 @@ class Stage(Assembly):
             self.threads.give_up()
         self._ring_computed()
         self.watch.soon()
+
+    def _is_slept(self) -> bool:
+        """Whether a sleep is over while others compute."""
+        head = self.score.head
+        if self.pace.realtime or self.is_called() or not isinstance(self.waiting.get(head), Blocked):
+            return False
+        timer = self.first_timer()
+        if timer is not None and (timer.until or 0.0) <= self.score.at(head):
+            return False
+        return self._sleeping.is_over(head, self.pace.now)
 
     def _ring_computed(self) -> None:
         for alarm in list(self.alarms):

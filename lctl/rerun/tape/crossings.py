@@ -92,6 +92,8 @@ def waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.step = event.get("step")
     entry.agent = str(event.get("agent") or "")
     entry.name = str(data.get("key"))
+    if entry.name == "time.sleep":
+        entry.slept = _number(data.get("value")) or 0.0, str(data.get("place"))
     entry.at = _number(data.get("at"))
     entry.duration = _number(data.get("duration_ms")) or 0.0
     entry.timestamp = str(event.get("timestamp") or "")

@@ -60,6 +60,7 @@ class Entry:
             were written between.
         told: seq of the first event that its lane recorded after it, where `resumed` is known.
         whole: an exchange whose answer came to its end.
+        slept: of a thread's sleep: for how long it asked, and where; None of all else.
         used: it has been served.
     """
 
@@ -88,6 +89,7 @@ class Entry:
         "resumed",
         "retry",
         "seq",
+        "slept",
         "status",
         "step",
         "times",
@@ -132,6 +134,7 @@ class Entry:
         self.whole = False
         self.resumed: float | None = None
         self.told: int | None = None
+        self.slept: tuple[float, str] | None = None
         self.used = False
 
     @property
