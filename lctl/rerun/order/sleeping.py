@@ -40,8 +40,11 @@ class Sleeping:
         return is_over
 
     def _goes_on(self, place: int) -> bool:
-        """Whether it is one of several, and nothing else comes in between."""
-        if not self._score.spot(place).again or place + 1 >= self._score.length:
+        """Whether it is one of several, and nothing else comes in between: nor before, of what another thread
+        may yet have to record."""
+        score = self._score
+        if not score.spot(place).again or place + 1 >= score.length:
             return False
-        lane, kind, number, _ = self._score.key(place)
-        return self._score.key(place + 1)[:3] == (lane, kind, number + 1)
+        lane, kind, number, _ = score.key(place)
+        is_after_own = place == 0 or score.key(place - 1)[0] == lane
+        return is_after_own and score.key(place + 1)[:3] == (lane, kind, number + 1)
