@@ -13,6 +13,7 @@ import orjson
 from lctl.analysis.starting import named_at
 from lctl.errors import LctlError
 from lctl.kinship import Born, Link, origin_of, parents
+from lctl.values import whole_number
 
 if TYPE_CHECKING:
     from lctl.codec import Log
@@ -127,6 +128,11 @@ class Run(NamedTuple):
     def is_child(self) -> bool:
         """It is of a process that the program of another run started; a fork has a parent, too."""
         return bool(self.parent) and "fork" not in self.chain and not self.parent.get("fork")
+
+
+def lost_of(summary: object) -> int:
+    """How many events the writer of a log could not record, as its summary says."""
+    return whole_number(summary.get("lost")) or 0 if isinstance(summary, Mapping) else 0
 
 
 def origin(run: Run) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lctl.analysis.pauses import duration_of
-from lctl.analysis.run import FAILED, STOPPED, tree
+from lctl.analysis.run import FAILED, STOPPED, lost_of, tree
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli import DIFFERENCE, OK
 from lctl.cli.options import Folder, screened
@@ -229,7 +229,7 @@ def _note(run: Run, errors: int | None, depth: int) -> Piece:
         errors = (errors or 0) - (outcome == "interrupted")  # what interrupted it is one of its errors
     if errors and errors > 0:
         told.append(plural(errors, "other error" if outcome == "interrupted" else "error"))
-    lost = _whole(run.summary.get("lost"))
+    lost = lost_of(run.summary)
     if lost:
         told.append(f"{plural(lost, 'event')} lost")
     if told:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lctl.analysis.run import lost_of
 from lctl.analysis.wording import plain
 from lctl.cli.options import screened, target
 from lctl.cli.panels import Line
@@ -111,9 +112,8 @@ def _show_state(screen: Screen, log: Log, state: State, everything: bool, *, aft
 
 def _lost(log: Log) -> list[Line]:
     """That the log is not whole, as its writer knew."""
-    summary = (log.tail or {}).get("summary")
-    lost = summary.get("lost") if isinstance(summary, dict) else None
-    if not isinstance(lost, int) or lost < 1:
+    lost = lost_of((log.tail or {}).get("summary"))
+    if not lost:
         return []
     return [[(f"{plural(lost, 'event')} could not be recorded", "yellow")]]
 

@@ -6,7 +6,7 @@ import type { RunRow, Runs as Answer } from "../api/shapes";
 import { useFollow } from "../store/follow";
 import { openPanel, runKey, setWords, word } from "../store/route";
 import { openRun, session } from "../store/run";
-import { ago, bytes, cost, count, duration, line, short, told } from "../ui/format";
+import { ago, bytes, cost, count, duration, line, plural, short, told } from "../ui/format";
 import { VirtualList } from "../ui/VirtualList";
 import { Waiting } from "../ui/Waiting";
 import "./runs.css";
@@ -151,6 +151,11 @@ function RunView({ row, alike, spark }: { row: RunRow; alike: boolean; spark: nu
           {row.damage ? (
             <span class="tag warn" title={`The figures are those its end states. ${row.damage}`}>
               damaged
+            </span>
+          ) : null}
+          {row.lost ? (
+            <span class="tag warn" title={`Its program could not record ${plural(row.lost, "event")}.`}>
+              {count(row.lost)} lost
             </span>
           ) : null}
           {alike ? <span class="dim mono ellipsis">{row.key}</span> : null}

@@ -28,6 +28,7 @@ class Run(Shape, frozen=True, kw_only=True):
         kind: recording, fork, rerun or child.
         parent: key of the run it came of; its id where that one is not here.
         at: the event it parted from its parent after.
+        damage: what is wrong inside the log; `lost`: events that its program could not record.
     """
 
     key: str
@@ -52,6 +53,7 @@ class Run(Shape, frozen=True, kw_only=True):
     depth: int
     problem: str
     damage: str
+    lost: int
 
 
 class Runs(Shape, frozen=True, kw_only=True):

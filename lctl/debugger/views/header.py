@@ -7,7 +7,8 @@ from typing import Any
 
 from lctl.analysis.log import number, tokens_of
 from lctl.analysis.run import Run as Recorded
-from lctl.analysis.run import origin
+from lctl.analysis.run import lost_of, origin
+from lctl.analysis.wording import plural
 from lctl.codec import Log
 from lctl.debugger.asking import Question
 from lctl.debugger.checking import Checking
@@ -111,6 +112,9 @@ def _notes(run: Opened) -> list[str]:
         notes.append("not closed by its program: it ended abruptly, or goes on elsewhere")
     if log.recovered is not None and not run.live and not (log.open and "not closed" in log.recovered.text):
         notes.append(str(log.recovered))
+    lost = lost_of((log.tail or {}).get("summary"))
+    if lost:
+        notes.append(f"{plural(lost, 'event')} could not be recorded")
     if not len(log):
         notes.append("no events yet" if run.live else "no events")
     return notes

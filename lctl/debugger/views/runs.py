@@ -11,7 +11,7 @@ import msgspec
 
 from lctl._version import __version__
 from lctl.analysis.log import tokens_of
-from lctl.analysis.run import FAILED, STOPPED, origin, tree
+from lctl.analysis.run import FAILED, STOPPED, lost_of, origin, tree
 from lctl.analysis.run import Run as Recorded
 from lctl.analysis.runcosts import needs_events, of_sums
 from lctl.debugger.asking import Question
@@ -126,6 +126,7 @@ def row(
         depth=depth,
         problem=run.problem,
         damage=catalogue.own_sums.damage(run, until),
+        lost=lost_of(sums),
     )
 
 

@@ -86,6 +86,17 @@ def test_a_damaged_log_is_marked_in_the_list(debug: Start, tmp_path: Path) -> No
     assert "events 8 to 11 are missing" in rows["gap.lctl.json"]["damage"]
 
 
+def test_what_a_program_could_not_record_is_said_in_the_list_and_of_the_run(
+    debug: Start, tmp_path: Path
+) -> None:
+    path = save(tmp_path / "full.lctl.json", review())
+    path.write_text(path.read_text().replace('"summary":{', '"summary":{"lost":345,'))
+    save(tmp_path / "whole.lctl.json", review())
+    rows = {row["key"]: row for row in debug(tmp_path).get("/api/runs")["runs"]}
+    assert {key: row["lost"] for key, row in rows.items()} == {"full.lctl.json": 345, "whole.lctl.json": 0}
+    assert "345 events could not be recorded" in debug(path).get("/api/run")["notes"]
+
+
 def test_a_comparison_counts_what_the_calls_used_whoever_answered_them(debug: Start, tmp_path: Path) -> None:
     """And beside it what the fork sent itself."""
     save(tmp_path / "run.lctl.json", review())

@@ -26,6 +26,8 @@ export interface RunRow {
   problem: string;
   /** What is wrong inside the log, whose figures are those that its end states. */
   damage: string;
+  /** Events that its writer could not record. */
+  lost: number;
 }
 
 export interface Runs {
