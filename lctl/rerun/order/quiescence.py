@@ -15,7 +15,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Collection
-from time import process_time, sleep
+from time import process_time, sleep, thread_time
 
 from lctl.rerun.order.systemcalls import FUTEX, is_lock, is_own_pipe, is_within
 
@@ -93,11 +93,12 @@ class Threads:
         return resting and not _limbo
 
     def spent(self, watch: int) -> float:
-        """Seconds of processor time that all threads but this one and `watch` have used so far."""
+        """Seconds of processor time that all threads but `watch` have used so far, whichever asks."""
         if not _LINUX:
             return process_time()
         used = (self._used(tid) for tid in self._watched((), 0) if tid != watch)
-        return sum(int(text.split()[0]) for text in used if text) / 1e9
+        others = sum(int(text.split()[0]) for text in used if text) / 1e9
+        return others if threading.get_native_id() == watch else others + thread_time()
 
     def used(self, watch: int) -> list[object]:
         """The processor time of each thread but this one: equal, if none has run since. Nothing, where the

@@ -16,6 +16,7 @@ import pytest
 
 from lctl.rerun.order import computing
 from lctl.rerun.order.conductor import Conductor
+from lctl.rerun.order.quiescence import Threads
 
 _FORKS = """
 import os, threading
@@ -117,3 +118,19 @@ def test_who_watches_files_is_not_waited_for() -> None:
         watcher.join()
         for file in (watched, ends, end):
             os.close(file)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are known by their processor time on Linux")
+def test_what_has_been_computed_is_the_same_whoever_asks() -> None:
+    """A thread that looks again had counted what its asker left out: all that the program had ever used."""
+    end = time.thread_time() + 0.3
+    while time.thread_time() < end:
+        pass
+    threads = Threads()
+    said: list[float] = []
+    asking = threading.Thread(target=lambda: said.append(threads.spent(threading.get_native_id())))
+    here = threads.spent(0)
+    asking.start()
+    asking.join()
+    threads.close()
+    assert abs(here - said[0]) < 0.1
