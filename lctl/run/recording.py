@@ -17,14 +17,22 @@ def begin() -> None:
     """Instrument this process as its environment says; its log is opened at its first event."""
     from lctl.session.concurrency import forkserving
 
-    if any("multiprocessing.resource_tracker import main" in word for word in sys.orig_argv):
-        return  # a helper of Python's own: it runs nothing of the program, and outlives it
+    if _is_helper():
+        return  # it runs nothing of the program, and may outlive it
     if _is_inner_interpreter():
         return  # the streams and the log are the process's, and SDKs do not load in it
     if forkserving.is_server():
         forkserving.begin_in_children(_begin_child)
     else:
         _begin()
+
+
+def _is_helper() -> bool:
+    """Whether this is a process of Python's own, or one of Ray's that is no worker (it logs, it counts)."""
+    if any("multiprocessing.resource_tracker import main" in word for word in sys.orig_argv):
+        return True
+    script = next((word for word in sys.orig_argv[1:] if word.endswith(".py")), "").replace("\\", "/")
+    return "-packages/ray/" in script and not script.endswith("_worker.py")
 
 
 def _begin_child() -> None:

@@ -267,6 +267,23 @@ def test_a_program_that_becomes_another_says_where_that_is(place: Path) -> None:
     assert got.err == f"lctl: 1 event in .lctl/{second.name}  (lctl replay .lctl/{second.name})\n"
 
 
+def test_of_rays_processes_its_workers_record(place: Path) -> None:
+    """The others log and count, a log of theirs each would hide those of the program's tasks."""
+    folder = place / "site-packages" / "ray" / "_private"
+    (folder / "workers").mkdir(parents=True)
+    scripts = [folder / "log_monitor.py", folder / "workers" / "default_worker.py"]
+    for script in scripts:
+        script.write_text(
+            "import lctl\nsession = lctl.get_session()\nif session is not None:\n    session.add_fact('F', 'x')\n"
+        )
+    starting = "".join(f"subprocess.run([sys.executable, '-u', {str(one)!r}])\n" for one in scripts)
+    (place / "agent.py").write_text(f"import subprocess, sys\n{starting}")
+    got = process("run", "agent.py", cwd=place)
+    assert got.code == 0, got.err
+    [child] = [path.name for path in recorded(place) if "agent" not in path.name]
+    assert "default_worker" in child
+
+
 def test_a_sub_interpreter_prints_as_ever(place: Path) -> None:
     """It is not recorded: the streams are the first interpreter's."""
     modules = [name for name in ("_interpreters", "_xxsubinterpreters") if find_spec(name)]
