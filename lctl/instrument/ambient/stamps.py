@@ -52,6 +52,7 @@ _pytest/timing.py
 strands/event_loop/streaming.py strands/telemetry/metrics.py strands/tools/executors/_executor.py
 structlog/processors.py
 tqdm/std.py
+trulens/core/instruments.py trulens/core/schema/base.py
 """
 _PATHS = tuple(f"{os.sep}{name}".replace("/", os.sep) for name in _FILES.split())
 _known: dict[str, bool] = {}

@@ -100,6 +100,26 @@ print(time.time())
     assert again.stdout.splitlines()[-1] == recorded.stdout.splitlines()[-1]
 
 
+def test_what_is_logged_as_the_interpreter_ends(twice: Twice, tmp_path: Path) -> None:
+    """Modules are known by no name then, and objects that go with it say so."""
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "somebody.py").write_text(
+        'import logging\ndef say(word, log=logging.getLogger("somebody")): log.warning(word)\n'
+    )
+    recorded, again = twice("""
+import sys, time
+sys.path.insert(0, "site-packages")
+import logging, somebody
+logging.basicConfig(format="%(message)s")
+print(time.time())
+del sys.modules["logging"]
+somebody.say("goes")
+sys.modules["logging"] = logging
+""")
+    assert "goes" in recorded.stderr
+    assert "goes" in again.stderr
+
+
 @pytest.mark.skipif(importlib.util.find_spec("rich") is None, reason="rich is not installed")
 def test_what_a_console_of_rich_logs(twice: Twice) -> None:
     recorded, again = twice("""
