@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lctl.cli.options import log_option
+
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice  # that of click before 8.2 takes no type
 
 
 class _ProgramCommand(click.Command):
@@ -22,7 +27,7 @@ class _ProgramCommand(click.Command):
         return rest
 
 
-class _Depth(click.Choice[str]):
+class _Depth(_Choice):
     """What is recorded. "calls" is an older name of "model": taken, and not told."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:

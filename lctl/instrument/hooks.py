@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from lctl.guard import guard
+from lctl.interrupts import step_out
 
 Callback = Callable[[ModuleType], None]
 
@@ -167,6 +168,13 @@ def _tell_when_loaded(name: str, loader: Any) -> None:
 
     def exec_module(module: ModuleType) -> None:
         loader.__dict__.pop("exec_module", None)
+        try:
+            loaded(module)
+        except BaseException as error:  # of what the module does; without our lines Python hides importlib's
+            step_out(error)
+            raise
+
+    def loaded(module: ModuleType) -> None:
         if getattr(module.__spec__, "name", name) != name:
             execute(module)  # somebody looked where ours is, and loaded another
             return

@@ -72,7 +72,7 @@ def _seconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
             if frame is None:
                 seen = _seen(reader)
                 if seen is not None:
-                    return stamps.read(seen, reader, _reading(name, reader, ns)) / 1e9
+                    return stamps.read_steady(seen, name, reader, _reading(name, reader, ns)) / 1e9
                 return original() if librarytime.kept is None else librarytime.read(name, reader, ns) / 1e9
             if librarytime.kept is None:
                 return read("clock", key, frame, ns) / 1e9
@@ -110,7 +110,7 @@ def _nanoseconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
             if frame is None:
                 seen = _seen(reader)
                 if seen is not None:
-                    return stamps.read(seen, reader, _reading(name, reader, ns))
+                    return stamps.read_steady(seen, name, reader, _reading(name, reader, ns))
                 return ns() if librarytime.kept is None else librarytime.read(name, reader, ns)
             if librarytime.kept is None:
                 return read("clock", key, frame, ns)

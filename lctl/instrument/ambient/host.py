@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from lctl.instrument.ambient import chance, identifiers, reads, slots
@@ -56,7 +56,7 @@ def uninstall() -> None:
 def _replace(module: ModuleType, names: tuple[str, ...]) -> None:
     for name in names:
         original = getattr(module, name, None)
-        if isinstance(original, BuiltinFunctionType):
+        if isinstance(original, BuiltinFunctionType | MethodType):  # the latter stands for one in a rerun
             slots.replace_builtin(module, name, partial(_builtin, f"{module.__name__}.{name}"))
         elif isinstance(original, FunctionType):
             slots.replace(module, name, _function(f"{module.__name__}.{name}", original))

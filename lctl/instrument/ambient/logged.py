@@ -37,7 +37,9 @@ def numbered(frame: FrameType, what: str) -> str | None:
 def _logger(frame: FrameType, shows: Callable[[Any, Any], bool]) -> str | None:
     if frame.f_code.co_qualname != _MAKER or frame.f_globals.get("__name__") != "logging":
         return None
-    logging: Any = sys.modules["logging"]
+    logging: Any = sys.modules.get("logging")
+    if logging is None:  # the interpreter ends, and an object says so as it goes
+        return None
     name = frame.f_locals.get("name")
     logger: Any = logging.root.manager.loggerDict.get(name, logging.root)
     while isinstance(logger, logging.Logger):

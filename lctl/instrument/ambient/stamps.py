@@ -1,5 +1,5 @@
 """Times that libraries read and the program shows: of log lines, and those that agent frameworks put into
-what they give to the program and to models.
+what they give to the program and to models, and how long they say that something took.
 
 The moment of a message, of a checkpoint, of an answer is printed with it (`print(result)`), and some
 frameworks write the date into the prompt. Libraries read the real clock for all else; the reads of these
@@ -15,6 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from lctl.clock import STEADY_NS
 from lctl.instrument.ambient import reads
 from lctl.session import border, sources
 from lctl.session.concurrency import lanes
@@ -34,6 +35,8 @@ autogen_agentchat/messages.py autogen_agentchat/ui/_console.py
 crewai/flow/async_feedback/types.py crewai/flow/human_feedback.py crewai/memory/encoding_flow.py
 crewai/memory/storage/lancedb_storage.py crewai/memory/types.py crewai/memory/unified_memory.py crewai/task.py
 crewai/utilities/logger.py crewai/utilities/prompts.py
+deepeval/dataset/dataset.py deepeval/evaluate/compare.py deepeval/evaluate/evaluate.py
+deepeval/evaluate/execute/agentic.py deepeval/evaluate/execute/e2e.py deepeval/evaluate/execute/loop.py
 dspy/clients/base_lm.py dspy/clients/execution.py
 haystack/components/generators/chat/openai.py haystack/components/generators/chat/openai_responses.py
 inspect_ai/_util/dateutil.py
@@ -44,16 +47,20 @@ litellm/litellm_core_utils/llm_response_utils/convert_dict_to_response.py litell
 loguru/_datetime.py
 mem0/memory/main.py mem0/memory/storage.py
 pydantic_ai/_utils.py
+pydantic_evals/_task_run.py pydantic_evals/dataset.py
 _pytest/timing.py
 strands/event_loop/streaming.py strands/telemetry/metrics.py strands/tools/executors/_executor.py
 structlog/processors.py
 tqdm/std.py
+trulens/core/instruments.py trulens/core/schema/base.py
 """
 _PATHS = tuple(f"{os.sep}{name}".replace("/", os.sep) for name in _FILES.split())
 _known: dict[str, bool] = {}
 #: So many of a session are kept.
 _MANY = 200_000
 _gathered: WeakKeyDictionary[Any, Gathered] = WeakKeyDictionary()
+#: Of a rerun, by clock without a date: what the tape gave last, and when it did.
+_steady: tuple[object, dict[str, tuple[int, int]]] | None = None
 
 
 def stamped(frame: FrameType) -> str | None:
@@ -84,9 +91,33 @@ def read(
     """As `reads.read`, of what a library shows: `key` says which, `frame` is its own."""
     if not reads.active():
         return real()
-    lane, player = lanes.current(), border.player()
-    served = None if player is None else player.ambient(sources.LOGGED, key, lane, 0)
+    player = border.player()
+    served = None if player is None else player.ambient(sources.LOGGED, key, lanes.current(), 0)
     value = real() if served is None else served[0] if decode is None else decode(served[0])
+    return _gather(key, frame, value, encode)
+
+
+def read_steady(key: str, clock: str, frame: FrameType, real: Callable[[], int]) -> int:
+    """As `read`, of a clock that has no date, in nanoseconds. Where the tape holds no more of it, it goes on
+    from there: its zero is another one in each process, and what began on the tape may end behind it."""
+    global _steady
+    ns, player = STEADY_NS.get(f"time.{clock}"), border.player()
+    if ns is None or player is None:
+        return read(key, frame, real)
+    if not reads.active():
+        return real()
+    if _steady is None or _steady[0] is not player:
+        _steady = player, {}
+    served, last = player.ambient(sources.LOGGED, key, lanes.current(), 0), _steady[1]
+    if served is not None:
+        value: int = served[0]
+        last[clock] = value, ns()
+        return _gather(key, frame, value, None)
+    began = last.get(clock)
+    return _gather(key, frame, real() if began is None else began[0] + ns() - began[1], None)
+
+
+def _gather(key: str, frame: FrameType, value: T, encode: Callable[[T], Any] | None) -> T:
     try:
         session = reads.session_here()
         if session is not None:
@@ -95,7 +126,7 @@ def read(
                 found = _gathered[session] = Gathered()
             code = frame.f_code
             what = (sources.LOGGED, key, code.co_filename, frame.f_lineno)
-            found.add(lane.path, what, value if encode is None else encode(value))
+            found.add(lanes.current().path, what, value if encode is None else encode(value))
     except Exception as error:
         reads.failed("a time that a library shows", error)
     return value

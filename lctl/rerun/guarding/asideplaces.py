@@ -154,10 +154,25 @@ class AsidePlaces:
             if not self._is_folder(folder):
                 return like(place / "nothing", path)  # there is no such folder, as the system says
             place.parent.mkdir(parents=True, exist_ok=True)
-            if keeps and os.path.isfile(real) and self._in_anew(real) is None:  # noqa: PTH113
-                shutil.copy2(real, place)
+            if keeps and self._is_unchanged(real):
+                if os.path.isdir(real):  # noqa: PTH112
+                    place.mkdir(exist_ok=True)  # its mode is set, say: where it is, and what is in it, stays
+                    return like(place, path)
+                if os.path.isfile(real):  # noqa: PTH113
+                    shutil.copy2(real, place)
             self._places[real] = place
         return like(place, path)
+
+    def _is_unchanged(self, real: str) -> bool:
+        """Whether what is there is that of the world."""
+        return real not in self._places and self._in_anew(real) is None
+
+    def _is_folder_of_world(self, path: Any) -> bool:
+        if not isinstance(path, str | bytes | os.PathLike):
+            return False
+        with self._within() as is_first:
+            real = absolute(os.fsdecode(path))
+            return is_first and self._is_unchanged(real) and os.path.isdir(real)  # noqa: PTH112
 
     def _is_folder(self, real: str) -> bool:
         """Whether there is one now, for the program."""

@@ -29,7 +29,7 @@ _WRITING = frozenset("wax+")
 _KEEPING = frozenset("ar")  # modes that go on with what is there
 _FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 #: Functions of `os` whose first argument is a path that is looked at, changed, or taken away.
-_LOOKING = ("access", "lstat", "readlink", "stat")
+_LOOKING = tuple(name for name in ("access", "lstat", "readlink", "stat", "statvfs") if hasattr(os, name))
 _CHANGING = ("chmod", "truncate", "utime")
 _REMOVING = ("remove", "rmdir", "unlink")
 
@@ -162,6 +162,9 @@ class Asides(AsidePlaces):
                 original(src, dst, *args, **kwargs)
                 return
             look_for(src, dst)
+            if self._is_folder_of_world(src):  # nothing of it is aside: the guard says so
+                original(src, dst)
+                return
             source = self._to_write(src, keeps=True)
             place = dst if source is src else self._to_write(dst)
             with told_as_given((source, src), (place, dst)):

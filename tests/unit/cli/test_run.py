@@ -232,3 +232,19 @@ def test_an_environment_that_is_read_while_a_recording_begins(place: Path) -> No
     got = process("run", "--output", "r.lctl.json", "--record", "model", "reads.py", cwd=place)
     assert (got.code, got.out) == (0, "True\n"), got.err
     assert (place / "r.lctl.json").exists()
+
+
+def test_a_click_whose_choices_take_no_type(tmp_path: Path) -> None:
+    """As of click before 8.2, which other packages ask for."""
+    program = write(
+        tmp_path,
+        "old.py",
+        """
+        import click
+        def no(*given): raise TypeError("type 'Choice' is not subscriptable")
+        click.Choice.__class_getitem__ = no
+        import lctl.cli.running
+        """,
+    )
+    done = python(str(program), cwd=tmp_path)
+    assert done.code == 0, done.err

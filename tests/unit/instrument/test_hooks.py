@@ -164,6 +164,23 @@ class TestOnImport:
         assert seen == []
         hook.remove()
 
+    @pytest.mark.parametrize("line", ["import missing_thing", "import json\njson.loads('{')"])
+    def test_the_traceback_of_a_broken_import_has_no_line_of_ours(
+        self, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Nor importlib's, which Python hides where nothing stands between them."""
+        (tmp_path / "broken_inner.py").write_text(line)
+        (tmp_path / "broken_outer.py").write_text("import broken_inner")
+        monkeypatch.syspath_prepend(str(tmp_path))
+        names = ("broken_inner", "broken_outer")
+        placed = [on_import(name, lambda module: None) for name in names]
+        with pytest.raises((ModuleNotFoundError, ValueError)) as raised:
+            import broken_outer  # type: ignore[import-not-found] # noqa: F401, PLC0415
+        files = [Path(entry.path).name for entry in raised.traceback]
+        assert files[:3] == ["test_hooks.py", "broken_outer.py", "broken_inner.py"]
+        for hook in placed:
+            hook.remove()
+
     def test_removing_the_last_hook_removes_the_finder(self) -> None:
         """sys.meta_path is as before."""
         before = list(sys.meta_path)

@@ -159,6 +159,57 @@ print(zipfile.ZipFile("kept.zip").namelist())
 
 
 @pytest.mark.slow
+def test_a_folder_that_is_there_stays_whatever_is_done_to_it(lctl: Run, tmp_path: Path) -> None:
+    """Its mode and times are set, a file without a name is made in it: what it holds is there."""
+    (tmp_path / "kept").mkdir(mode=0o755)
+    (tmp_path / "kept" / "a.txt").write_text("a")
+    (tmp_path / "agent.py").write_text("""
+import os
+os.chmod("kept", 0o755)
+os.utime("kept")
+for flags in (os.O_RDWR, os.O_RDWR | getattr(os, "O_TMPFILE", 0)):
+    try:
+        os.close(os.open("kept", flags))
+    except OSError as error:
+        print(error)
+with open("kept/lock", "x") as file:
+    file.write("1")
+print(sorted(os.listdir("kept")), open("kept/a.txt").read(), open("kept/lock").read())
+os.mkdir("kept/made")
+print(os.statvfs("kept/made").f_namemax if hasattr(os, "statvfs") else "")
+os.rmdir("kept/made")
+os.remove("kept/lock")
+""")
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert "['a.txt', 'lock'] a 1" in recorded.stdout, recorded.stderr
+    times = (tmp_path / "kept").stat().st_mtime_ns
+    again = lctl("rerun", "run.lctl.json", "--writes", "aside")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert (tmp_path / "kept").stat().st_mtime_ns == times
+
+
+_MOVING = """
+import os, time
+print(time.time() > 0)
+os.rename("kept", "moved")
+os.rename("moved", "kept")
+"""
+
+
+@pytest.mark.slow
+def test_a_folder_of_the_world_is_not_moved(lctl: Run, tmp_path: Path) -> None:
+    """What it holds is nowhere aside: that it is refused is said, and not that there is none."""
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "agent.py").write_text(_MOVING)
+    assert lctl("run", "-o", "run.lctl.json", "agent.py").returncode == 0
+    again = lctl("rerun", "run.lctl.json", "--writes", "aside")
+    assert again.returncode != 0
+    assert "kept is refused" in again.stderr
+    assert "No such file" not in again.stderr
+    assert (tmp_path / "kept").is_dir()
+
+
+@pytest.mark.slow
 def test_what_libraries_read_for_the_program(lctl: Run, tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     (tmp_path / "agent.py").write_text(_KEEPING)

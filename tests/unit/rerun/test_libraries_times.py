@@ -100,6 +100,26 @@ print(time.time())
     assert again.stdout.splitlines()[-1] == recorded.stdout.splitlines()[-1]
 
 
+def test_what_is_logged_as_the_interpreter_ends(twice: Twice, tmp_path: Path) -> None:
+    """Modules are known by no name then, and objects that go with it say so."""
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "somebody.py").write_text(
+        'import logging\ndef say(word, log=logging.getLogger("somebody")): log.warning(word)\n'
+    )
+    recorded, again = twice("""
+import sys, time
+sys.path.insert(0, "site-packages")
+import logging, somebody
+logging.basicConfig(format="%(message)s")
+print(time.time())
+del sys.modules["logging"]
+somebody.say("goes")
+sys.modules["logging"] = logging
+""")
+    assert "goes" in recorded.stderr
+    assert "goes" in again.stderr
+
+
 @pytest.mark.skipif(importlib.util.find_spec("rich") is None, reason="rich is not installed")
 def test_what_a_console_of_rich_logs(twice: Twice) -> None:
     recorded, again = twice("""
@@ -157,6 +177,34 @@ def test_times_that_frameworks_put_into_what_they_give(twice: Twice, tmp_path: P
     assert again.stdout == recorded.stdout
     assert "log equal, output equal" in again.stderr, again.stderr
     assert set(_sources(tmp_path)) == {"seed", "log"}
+
+
+_TASK_RUN = """
+import time
+
+def timed(function):
+    began, at = time.perf_counter(), time.perf_counter_ns()
+    function()
+    return time.perf_counter() - began, time.perf_counter_ns() - at
+"""
+
+
+def evaluating(folder: Path, program: str) -> str:
+    """A program that has a library for evaluations say how long something took."""
+    package = folder / "site-packages" / "pydantic_evals"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "_task_run.py").write_text(_TASK_RUN)
+    return (
+        'import sys\nsys.path.insert(0, "site-packages")\n'
+        f"from pydantic_evals._task_run import timed\n{program}"
+    )
+
+
+def test_how_long_evaluations_took(twice: Twice, tmp_path: Path) -> None:
+    recorded, again = twice(evaluating(tmp_path, "print(timed(lambda: sum(range(10**6))), timed(list))"))
+    assert again.stdout == recorded.stdout
+    assert "log equal, output equal" in again.stderr, again.stderr
 
 
 RECORDS = """
