@@ -3,8 +3,9 @@ what they give to the program and to models.
 
 The moment of a message, of a checkpoint, of an answer is printed with it (`print(result)`), and some
 frameworks write the date into the prompt. Libraries read the real clock for all else; the reads of these
-files are recorded. They are gathered, an event for each task and thread when the session closes: they order
-nothing, and a rerun need not make the same ones (what a framework says of an agent that is stopped, say).
+files, and of packages that work with models (`actinglibraries`), are recorded. They are gathered, an event
+for each task and thread when the session closes: they order nothing, and a rerun need not make the same ones
+(what a framework says of an agent that is stopped, say).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from lctl.instrument.ambient import reads
-from lctl.session import border, sources
+from lctl.session import actinglibraries, border, sources
 from lctl.session.concurrency import lanes
 
 if TYPE_CHECKING:
@@ -50,13 +51,15 @@ structlog/processors.py
 tqdm/std.py
 """
 _PATHS = tuple(f"{os.sep}{name}".replace("/", os.sep) for name in _FILES.split())
+#: By which libraries that work with models say when something was, or how long it took.
+_DATING = ("time", "perf_counter")
 _known: dict[str, bool] = {}
 #: So many of a session are kept.
 _MANY = 200_000
 _gathered: WeakKeyDictionary[Any, Gathered] = WeakKeyDictionary()
 
 
-def stamped(frame: FrameType) -> str | None:
+def stamped(frame: FrameType, clock: str = "time") -> str | None:
     """The module whose code in `frame` reads a clock for a time that will be seen; None of others."""
     reader: FrameType | None = frame
     while reader is not None and _is_pydantic(reader):  # it asks for the default of a field of theirs
@@ -67,6 +70,8 @@ def stamped(frame: FrameType) -> str | None:
     known = _known.get(file)
     if known is None:
         known = _known[file] = file.endswith(_PATHS)
+    if not known and clock in _DATING:
+        known = actinglibraries.is_one(file)
     return str(reader.f_globals.get("__name__", "")) if known else None
 
 
