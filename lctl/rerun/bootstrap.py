@@ -33,7 +33,7 @@ from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import siblings
 from lctl.rerun.tape.tape import Tape
 from lctl.session import actinglibraries, default, ownpackages
-from lctl.session.concurrency import forkserving, hardexits, processes
+from lctl.session.concurrency import carrying, forkserving, hardexits, processes
 from lctl.session.concurrency.interleaving import turns_of
 from lctl.session.faithful import owners
 from lctl.session.tooling.wrote import streams
@@ -85,6 +85,7 @@ def _serve(tape: Tape, settings: Settings) -> Rerun:
     program = _program_of(tape)
     ownpackages.set_recorded(program.get("own"))
     actinglibraries.set_recorded(program.get("acting"))
+    carrying.set_recorded(program.get("handed"))
     if not _is_program:
         settings = replace(_of_child(tape, settings), output=None, to=None, log=tape.log.path or "")
     handed = replace(settings, output=None, to=None, stdin=inputs.identity())

@@ -1,8 +1,9 @@
 """Installed packages that work with models for the program: agents, indexes of documents, memories.
 
 What they read in files, the commands that they run and the dates that they write are in what a model is
-asked next, as what the program's own code does is. A package is one of them if it needs a client of models;
-those that lctl knows (frameworks, clients, what runs or observes programs) have their own ways.
+asked next, as what the program's own code does is. A package is one of them if it needs a client of models,
+or counts tokens; those that lctl knows (frameworks, clients, what runs or observes programs) have their own
+ways.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ _KNOWN = """
 agentops agents arize braintrust chainlit ddtrace fastmcp guidance instructor langfuse langsmith langtrace
 logfire magentic mem0 mlflow opik outlines phoenix portkey_ai pydantic_graph traceloop weave workflows
 """
+
+#: Who needs it counts what goes to a model.
+_COUNTER = "tiktoken"
 
 _is_off = False
 _found: dict[str, bool] = {}
@@ -49,9 +53,10 @@ def _works_with_models(name: str, file: str) -> bool:
         return _found[name]
     _found[name] = False  # while it is looked for
     place = file[: file.replace("\\", "/").rindex(f"-packages/{name}") + len("-packages")]
-    _found[name] = any(
-        ownpackages.needs_model(_REQUIRES.findall(about)) for about in _metadata_of(name, place)
-    )
+    for about in _metadata_of(name, place):
+        needs = _REQUIRES.findall(about)
+        if ownpackages.needs_model(needs) or any(need.startswith(_COUNTER) for need in needs):
+            _found[name] = True
     return _found[name]
 
 

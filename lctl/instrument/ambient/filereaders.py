@@ -15,7 +15,7 @@ from lctl.instrument import settings
 from lctl.instrument.ambient import callers, reads, slots
 from lctl.instrument.ambient.filelooks import OTHER, TEMPORARY, key_of
 from lctl.session import actinglibraries, border
-from lctl.session.concurrency import lanes
+from lctl.session.concurrency import carrying, lanes
 from lctl.session.ownpackages import installed_as
 
 #: What the system tells of itself is in no file.
@@ -75,7 +75,7 @@ def own(frame: FrameType | None, given: Any = None, *, makes: bool = False) -> F
         return None
     by_library = False
     for _ in range(_DEPTH):
-        if frame is None:
+        if frame is None or (frame := carrying.asked(frame)) is None:
             return None
         file = frame.f_code.co_filename
         kind = callers.kind_of(file)

@@ -9,7 +9,7 @@ from lctl.instrument import settings
 from lctl.instrument.ambient import callers, reads
 from lctl.instrument.ambient.commands.command import Command
 from lctl.session import actinglibraries, border
-from lctl.session.concurrency import lanes, processes
+from lctl.session.concurrency import carrying, lanes, processes
 from lctl.session.ownpackages import installed_as
 from lctl.session.runs.silence import REPORTED, silenced
 
@@ -28,7 +28,7 @@ def own(frame: FrameType | None) -> FrameType | None:
     if not (settings.commands and reads.active()) or silenced() is REPORTED:
         return None
     for _ in range(_DEPTH):
-        if frame is None:
+        if frame is None or (frame := carrying.asked(frame)) is None:
             return None
         file = frame.f_code.co_filename
         is_starter = file.endswith(_STARTERS) and (file[:1] == "<" or callers.is_standard(file))
