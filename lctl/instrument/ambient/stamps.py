@@ -44,7 +44,7 @@ langgraph/stream/_mux.py
 litellm/litellm_core_utils/llm_response_utils/convert_dict_to_response.py litellm/types/utils.py
 loguru/_datetime.py
 mem0/memory/main.py mem0/memory/storage.py
-pydantic_ai/_utils.py
+pydantic_ai/_utils.py smolagents/local_python_executor.py
 _pytest/timing.py
 strands/event_loop/streaming.py strands/telemetry/metrics.py strands/tools/executors/_executor.py
 structlog/processors.py
