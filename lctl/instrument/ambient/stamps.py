@@ -3,9 +3,9 @@ what they give to the program and to models.
 
 The moment of a message, of a checkpoint, of an answer is printed with it (`print(result)`), and some
 frameworks write the date into the prompt. Libraries read the real clock for all else; the reads of these
-files, and of packages that work with models (`actinglibraries`), are recorded. They are gathered, an event
-for each task and thread when the session closes: they order nothing, and a rerun need not make the same ones
-(what a framework says of an agent that is stopped, say).
+files, of packages that work with models (`actinglibraries`), and of code that models have written, are
+recorded. They are gathered, an event for each task and thread when the session closes: they order nothing,
+and a rerun need not make the same ones (what a framework says of an agent that is stopped, say).
 """
 
 from __future__ import annotations
@@ -71,8 +71,13 @@ def stamped(frame: FrameType, clock: str = "time") -> str | None:
     if known is None:
         known = _known[file] = file.endswith(_PATHS)
     if not known and clock in _DATING:
-        known = actinglibraries.is_one(file)
-    return str(reader.f_globals.get("__name__", "")) if known else None
+        known = actinglibraries.is_one(file) or _is_nobodys(reader)
+    return str(reader.f_globals.get("__name__", file)) if known else None
+
+
+def _is_nobodys(frame: FrameType) -> bool:
+    """Whether a library runs it from text, as no module: what a model has written (PandasAI's code)."""
+    return frame.f_code.co_filename == "<string>" and "__name__" not in frame.f_globals
 
 
 def _is_pydantic(frame: FrameType) -> bool:
