@@ -86,6 +86,8 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
         found["timers"] = (full and not late) or None
         found["files"] = (full and settings.files) or None
         found["commands"] = (full and settings.commands) or None
+        found["acting"] = full or None
+        found["handed"] = full or None
         found["env"] = _environment(redactor, _reread)
     else:
         found["hashseed"] = seed if seed.isdigit() else None  # which one Python drew, nobody can tell

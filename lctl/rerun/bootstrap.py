@@ -32,8 +32,8 @@ from lctl.rerun.serving.outside import Outside
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import siblings
 from lctl.rerun.tape.tape import Tape
-from lctl.session import default, ownpackages
-from lctl.session.concurrency import forkserving, hardexits, processes
+from lctl.session import actinglibraries, default, ownpackages
+from lctl.session.concurrency import carrying, forkserving, hardexits, processes
 from lctl.session.concurrency.interleaving import turns_of
 from lctl.session.faithful import owners
 from lctl.session.tooling.wrote import streams
@@ -82,7 +82,10 @@ def begin() -> None:
 
 def _serve(tape: Tape, settings: Settings) -> Rerun:
     global _running
-    ownpackages.set_recorded(_program_of(tape).get("own"))
+    program = _program_of(tape)
+    ownpackages.set_recorded(program.get("own"))
+    actinglibraries.set_recorded(program.get("acting"))
+    carrying.set_recorded(program.get("handed"))
     if not _is_program:
         settings = replace(_of_child(tape, settings), output=None, to=None, log=tape.log.path or "")
     handed = replace(settings, output=None, to=None, stdin=inputs.identity())

@@ -123,4 +123,16 @@ def _is_programs(package: str) -> bool:
         about = metadata.distribution(names[0])
     if about.read_text("direct_url.json") is not None:
         return True
-    return any(_CLIENTS.match(requirement) for requirement in about.requires or ())
+    return needs_model(about.requires or ())
+
+
+def needs_model(requirements: Iterable[str]) -> bool:
+    """Whether a client of models, or a framework for agents, is among what a package requires."""
+    return any(_CLIENTS.match(requirement) for requirement in requirements)
+
+
+def is_known(package: str) -> bool:
+    """Whether it starts programs of others, or is a client of models or a framework, by its name or that of
+    what it extends (`langchain_openai`)."""
+    found = _CLIENTS.match(package.replace("_", "-"))
+    return package in (*_RUNNERS.split(), "mcp") or (found is not None and found[0].lower() != "mcp")

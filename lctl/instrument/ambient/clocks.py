@@ -70,7 +70,7 @@ def _seconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
             reader = _getframe(1)
             frame = own(reader)
             if frame is None:
-                seen = _seen(reader)
+                seen = _seen(reader, name)
                 if seen is not None:
                     return stamps.read_steady(seen, name, reader, _reading(name, reader, ns)) / 1e9
                 return original() if librarytime.kept is None else librarytime.read(name, reader, ns) / 1e9
@@ -94,9 +94,9 @@ def _in_rerun(clock: str, key: str, frame: FrameType, ns: Callable[[], int]) -> 
     return value
 
 
-def _seen(reader: FrameType) -> str | None:
+def _seen(reader: FrameType, clock: str) -> str | None:
     """Who says the time that a library reads here, if it comes to be seen: a logger, a module."""
-    return stamps.stamped(reader) or logged.shown(reader)
+    return stamps.stamped(reader, clock) or logged.shown(reader)
 
 
 def _nanoseconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
@@ -108,7 +108,7 @@ def _nanoseconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
             reader = _getframe(1)
             frame = own(reader)
             if frame is None:
-                seen = _seen(reader)
+                seen = _seen(reader, name)
                 if seen is not None:
                     return stamps.read_steady(seen, name, reader, _reading(name, reader, ns))
                 return ns() if librarytime.kept is None else librarytime.read(name, reader, ns)

@@ -25,6 +25,7 @@ DUMMY = "lctl-rerun-needs-no-key"
 #: Names that libraries have asked for and that were set; for the log's header.
 seen: set[str] = set()
 _asked: dict[str, set[str]] = {}  # name -> lanes that have read it since it was written
+_told: dict[str, list[str]] = {}  # by lanes: the names that it has found, of all, until one is written
 _ALL = "*"
 
 
@@ -32,6 +33,7 @@ def install() -> None:
     cls = type(os.environ)
     seen.clear()
     _asked.clear()
+    _told.clear()
     for name, make in (
         ("__getitem__", _getting),
         ("__iter__", _iterating),
@@ -109,13 +111,20 @@ def _iterating(original: Any) -> Any:
         if self is not os.environ or not reads.active():
             return original(self)  # type: ignore[no-any-return]
         frame = own(_getframe(1))
-        if frame is None or not _is_first(_ALL):
+        if frame is None:
             return original(self)  # type: ignore[no-any-return]
+        lane = lanes.current().path
+        if not _is_first(_ALL) and lane in _told:
+            return again(self, _told[lane])
 
         def real() -> list[str]:
             return [name for name in original(self) if not name.startswith(_OURS)]
 
-        names = reads.read("environment", _ALL, frame, real)
+        names = _told[lane] = reads.read("environment", _ALL, frame, real)
+        return again(self, names)
+
+    def again(self: Any, names: list[str]) -> Iterator[str]:
+        """What a rerun has put there since is not the program's to find."""
         ours = [name for name in list(original(self)) if name.startswith(_OURS)]
         return iter([*names, *ours])
 
@@ -132,5 +141,6 @@ def _writing(original: Any) -> Any:
         if self is os.environ:
             _asked.pop(key, None)
             _asked.pop(_ALL, None)
+            _told.clear()
 
     return slots.like(write, original)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from types import FrameType, TracebackType
@@ -13,8 +14,8 @@ from lctl.guard import guard
 from lctl.instrument import settings
 from lctl.instrument.ambient import callers, reads, slots
 from lctl.instrument.ambient.filelooks import OTHER, TEMPORARY, key_of
-from lctl.session import border
-from lctl.session.concurrency import lanes
+from lctl.session import actinglibraries, border
+from lctl.session.concurrency import carrying, lanes
 from lctl.session.ownpackages import installed_as
 
 #: What the system tells of itself is in no file.
@@ -63,7 +64,8 @@ class _NotToTell(Exception):
 
 
 def own(frame: FrameType | None, given: Any = None, *, makes: bool = False) -> FrameType | None:
-    """The program's own code for which `frame` reads a file; None where a library does, or a tool.
+    """The program's own code for which `frame` reads a file, or that of a library that works with models;
+    None where another library does, or a tool.
 
     Args:
         given: the file. A temporary one that a library has made for itself has another name each time.
@@ -73,14 +75,14 @@ def own(frame: FrameType | None, given: Any = None, *, makes: bool = False) -> F
         return None
     by_library = False
     for _ in range(_DEPTH):
-        if frame is None:
+        if frame is None or (frame := carrying.asked(frame)) is None:
             return None
         file = frame.f_code.co_filename
         kind = callers.kind_of(file)
         if kind == callers.LIBRARY:
             package = installed_as(file)
             if not (package in _READING or (package is None and file.endswith(_READERS))):
-                return None
+                return frame if _acts(file, given) else None
             if package is None and not callers.is_standard(file):
                 return None
             by_library = by_library or package is not None
@@ -95,6 +97,17 @@ def own(frame: FrameType | None, given: Any = None, *, makes: bool = False) -> F
     if by_library and (path := path_of(given)) is not None and key_of(path).startswith(TEMPORARY):
         return None
     return None if lanes.current().tool is not None else found
+
+
+def _acts(file: str, given: Any) -> bool:
+    """Whether code in `file` reads that as the program would. What was installed is no data of its own."""
+    if not actinglibraries.is_one(file) or lanes.current().tool is not None:
+        return False
+    path = path_of(given)
+    if path is None or key_of(path).startswith(TEMPORARY):
+        return False
+    path = os.path.abspath(path)  # noqa: PTH100
+    return not path.startswith((sys.prefix, sys.base_prefix)) and installed_as(path) is None
 
 
 def path_of(given: Any) -> str | None:

@@ -101,7 +101,7 @@ def opening_low(original: Any) -> Callable[..., Any]:
         try:
             if dir_fd is None and flags & _ADDING and not flags & os.O_TRUNC:
                 caller = sys._getframe().f_back
-                frame = filereaders.own(caller)
+                frame = filereaders.own(caller, path)
                 if frame is not None and not _is_temporary(caller):
                     begin(path, frame, _open)
             return original(path, flags, mode, dir_fd=dir_fd)  # type: ignore[no-any-return]
@@ -118,7 +118,7 @@ def changing(original: Any) -> Callable[..., Any]:
     def change(_: Any, path: Any, *args: Any, **kwargs: Any) -> None:
         try:
             if kwargs.get("dir_fd") is None:
-                frame = filereaders.own(sys._getframe().f_back)
+                frame = filereaders.own(sys._getframe().f_back, path)
                 if frame is not None:
                     begin(path, frame, _open)
             original(path, *args, **kwargs)

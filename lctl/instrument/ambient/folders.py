@@ -95,7 +95,7 @@ def _making(original: Any) -> Callable[..., Any]:
 
     def mkdir(_: Any, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
         try:
-            frame = None if dir_fd is not None else filereaders.own(sys._getframe().f_back, makes=True)
+            frame = None if dir_fd is not None else filereaders.own(sys._getframe().f_back, path, makes=True)
             if frame is None:
                 make(path, mode, dir_fd)
             else:
@@ -119,7 +119,7 @@ def _is_made_anew(path: Any) -> bool:
 
 def _names(given: Any, scandir: Callable[..., Any], caller: FrameType | None) -> Any:
     """What the program is to find there: names, those of folders with a slash; UNKNOWN of what is there."""
-    frame = filereaders.own(caller)
+    frame = filereaders.own(caller, given)
     path = None if frame is None else filereaders.path_of(given)
     if frame is None or path is None:
         return UNKNOWN

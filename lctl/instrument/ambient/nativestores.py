@@ -1,5 +1,5 @@
 """Databases, indexes and tables that libraries in C, C++ and Rust read and write past Python: DuckDB,
-LanceDB, Chroma, FAISS, hnswlib, usearch, polars, pyarrow.
+LanceDB, Chroma, FAISS, hnswlib, usearch, Kuzu, polars, pyarrow.
 
 No audit hook hears of what they do, so the functions that open one are asked. Recorded is what it was when it
 was opened first, as of SQLite's files (`databases`). A rerun opens it in a folder of its own, where it writes
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: The audit event of opening one to write.
 OPENS = "lctl.store"
+#: Bytes of one up to which its content is kept: a database of Kuzu's with one row has more than 1 MB.
+_MOST = 2 * databases.MOST
 _MISSING: Any = object()
 
 
@@ -52,6 +54,7 @@ _FUNCTIONS = {
         _Opens("Index.save", "path_or_buffer", 1),
         _Opens("Index.load", "path_or_buffer", 1, False),
     ),
+    "kuzu": (_Opens("Database.__init__", "database_path", 1),),
     "polars": (
         *(_Opens(f"DataFrame.write_{form}", "file", 1) for form in _TABLES),
         *(_Opens(f"read_{form}", "source", 0, False) for form in _TABLES),
@@ -168,9 +171,9 @@ def _recorded(path: str) -> Any:
         return None
     files = list(_files(path))
     size = sum(os.path.getsize(file) for file, _ in files)  # noqa: PTH202
-    if size > databases.MOST:
+    if size > _MOST:
         return {"size": size}
-    return filelooks.value_of(path, _packed(files), reads.session_here(), databases.MOST * 2)
+    return filelooks.value_of(path, _packed(files), reads.session_here(), _MOST * 2)
 
 
 def _files(path: str) -> Iterator[tuple[str, str]]:

@@ -3,8 +3,9 @@ what they give to the program and to models, and how long they say that somethin
 
 The moment of a message, of a checkpoint, of an answer is printed with it (`print(result)`), and some
 frameworks write the date into the prompt. Libraries read the real clock for all else; the reads of these
-files are recorded. They are gathered, an event for each task and thread when the session closes: they order
-nothing, and a rerun need not make the same ones (what a framework says of an agent that is stopped, say).
+files, of packages that work with models (`actinglibraries`), and of code that models have written, are
+recorded. They are gathered, an event for each task and thread when the session closes: they order nothing,
+and a rerun need not make the same ones (what a framework says of an agent that is stopped, say).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from lctl.clock import STEADY_NS
 from lctl.instrument.ambient import reads
-from lctl.session import border, sources
+from lctl.session import actinglibraries, border, sources
 from lctl.session.concurrency import lanes
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ loguru/_datetime.py
 mem0/memory/main.py mem0/memory/storage.py
 pydantic_ai/_utils.py
 pydantic_evals/_task_run.py pydantic_evals/dataset.py
+smolagents/local_python_executor.py
 _pytest/timing.py
 strands/event_loop/streaming.py strands/telemetry/metrics.py strands/tools/executors/_executor.py
 structlog/processors.py
@@ -55,6 +57,8 @@ tqdm/std.py
 trulens/core/instruments.py trulens/core/schema/base.py
 """
 _PATHS = tuple(f"{os.sep}{name}".replace("/", os.sep) for name in _FILES.split())
+#: By which libraries that work with models say when something was, or how long it took.
+_DATING = ("time", "perf_counter")
 _known: dict[str, bool] = {}
 #: So many of a session are kept.
 _MANY = 200_000
@@ -63,7 +67,7 @@ _gathered: WeakKeyDictionary[Any, Gathered] = WeakKeyDictionary()
 _steady: tuple[object, dict[str, tuple[int, int]]] | None = None
 
 
-def stamped(frame: FrameType) -> str | None:
+def stamped(frame: FrameType, clock: str = "time") -> str | None:
     """The module whose code in `frame` reads a clock for a time that will be seen; None of others."""
     reader: FrameType | None = frame
     while reader is not None and _is_pydantic(reader):  # it asks for the default of a field of theirs
@@ -74,7 +78,14 @@ def stamped(frame: FrameType) -> str | None:
     known = _known.get(file)
     if known is None:
         known = _known[file] = file.endswith(_PATHS)
-    return str(reader.f_globals.get("__name__", "")) if known else None
+    if not known and clock in _DATING:
+        known = actinglibraries.is_one(file) or _is_nobodys(reader)
+    return str(reader.f_globals.get("__name__", file)) if known else None
+
+
+def _is_nobodys(frame: FrameType) -> bool:
+    """Whether a library runs it from text, as no module: what a model has written (PandasAI's code)."""
+    return frame.f_code.co_filename == "<string>" and "__name__" not in frame.f_globals
 
 
 def _is_pydantic(frame: FrameType) -> bool:

@@ -51,6 +51,8 @@ _MACHINERY = frozenset(
         "wrapt",
     }
 )
+#: Packages that do for a coroutine in a thread what its caller would wait for.
+_ASYNCHRONOUS = frozenset({"aiofile", "aiofiles", "aiopath", "aioshutil", "asgiref", "asyncer"})
 #: What starts things for itself.
 _PLUMBING = frozenset(
     {
@@ -147,6 +149,17 @@ def child() -> Lane:
             return lane
         frame = frame.f_back
     return lane.spawn()
+
+
+def starter() -> FrameType | None:
+    """Whose code starts something now: past what does so for its caller."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        kind = _kinds.get(frame.f_code.co_filename)
+        if (_kind(frame) if kind is None else kind) is not _MACHINE and _top(frame) not in _ASYNCHRONOUS:
+            return frame
+        frame = frame.f_back
+    return None
 
 
 def _is_of(frame: FrameType, packages: str | tuple[str, ...] | None) -> bool:

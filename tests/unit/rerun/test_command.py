@@ -284,3 +284,18 @@ print(json.loads(kept.read_text()))
     assert again.returncode == 1
     assert said in again.stderr
     assert said in lctl("fork", "run.lctl.json", "--at", "6", "--files", "now").stderr
+
+
+def test_a_program_that_goes_through_all_of_the_environment_again_finds_the_same(
+    lctl: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rerun has folders of its own for temporary files, which it names there."""
+    for name in ("TMPDIR", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    program = (
+        "import os\nfirst = dict(os.environ)\nfor _ in range(3):\n    print(dict(os.environ) == first)\n"
+    )
+    (tmp_path / "agent.py").write_text(program)
+    assert lctl("run", "-o", "run.lctl.json", "agent.py").stdout == "True\n" * 3
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, "True\n" * 3), again.stderr

@@ -320,3 +320,28 @@ def test_what_a_library_writes_in_jobs_of_a_pool_is_refused(twice: Twice, tmp_pa
     assert again.returncode == 1
     assert [(tmp_path / f"kept {n}").read_text() for n in (0, 1)] == ["once", "once"]
     assert "blocked: writing" in again.stderr and "keeping.py" in again.stderr
+
+
+_ASKS_FOR_THE_TIME = """\
+import datetime
+import sys
+import time
+sys.path.insert(0, "site-packages")
+from smolagents.local_python_executor import call
+from runs_text import run
+print(call(datetime.datetime.now), call(time.time))
+run("import datetime, time\\nprint(datetime.datetime.now(), time.time())")
+"""
+
+
+def test_times_that_code_of_models_asks_for_are_as_recorded(tmp_path: Path) -> None:
+    """Smolagents' interpreter calls the clock for it; another library runs the text."""
+    package = tmp_path / "site-packages" / "smolagents"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package.parent / "runs_text.py").write_text("def run(text):\n    exec(text, {})\n")
+    (package / "local_python_executor.py").write_text("def call(function):\n    return function()\n")
+    (tmp_path / "agent.py").write_text(_ASKS_FOR_THE_TIME)
+    recorded = _lctl(tmp_path, "-m", "lctl", "run", "-o", "run.lctl.json", "agent.py")
+    again = _lctl(tmp_path, "-m", "lctl", "rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr

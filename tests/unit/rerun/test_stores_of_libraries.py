@@ -59,6 +59,14 @@ index.save("kept.usearch")
 print(len(index))
 """
 
+_KUZU = """
+import kuzu
+db = kuzu.Connection(kuzu.Database("kept.kuzu"))
+db.execute("CREATE NODE TABLE IF NOT EXISTS Said (id SERIAL, text STRING, PRIMARY KEY (id))")
+db.execute("CREATE (:Said {text: 'once'})")
+print(db.execute("MATCH (s:Said) RETURN count(*)").get_next())
+"""
+
 _POLARS = """
 import inspect
 import os
@@ -119,6 +127,7 @@ print(said.count(), said.query(query_embeddings=[[1.0, 2.0]], n_results=1)["docu
         ("faiss", _FAISS, "kept.faiss"),
         ("hnswlib", _HNSWLIB, "kept.bin"),
         ("usearch", _USEARCH, "kept.usearch"),
+        ("kuzu", _KUZU, "kept.kuzu"),
         ("polars", _POLARS, "kept.csv"),
         pytest.param("pyarrow", _PYARROW, "kept.parquet", marks=pytest.mark.frameworks),
         pytest.param("lancedb", _LANCEDB, "store", marks=pytest.mark.frameworks),

@@ -3,7 +3,7 @@
 What an agent's shell said is what its model is asked next, and what the command did to the world is not to be
 done again. So a recording keeps exit code and output; a rerun gives them without starting anything. Pythons
 that record logs of their own are no commands: they run again. Nor is what a tool's body starts, whose
-result a rerun has, and what libraries start for themselves.
+result a rerun has, and what libraries start for themselves, but for those that work with models.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from lctl.errors import RerunStopped
 from lctl.instrument import settings
 from lctl.instrument.ambient import callers, reads
 from lctl.instrument.ambient.commands.command import Command
-from lctl.session import border
-from lctl.session.concurrency import lanes, processes
+from lctl.session import actinglibraries, border
+from lctl.session.concurrency import carrying, lanes, processes
 from lctl.session.ownpackages import installed_as
 from lctl.session.runs.silence import REPORTED, silenced
 
@@ -22,12 +22,13 @@ PLACE = "a command that the program runs"
 
 
 def own(frame: FrameType | None) -> FrameType | None:
-    """The program's own code for which `frame` starts a process; None where a library does, a tool, or what
-    carries messages that are recorded (a transport of the program's own, to the Claude Agent SDK)."""
+    """The program's own code for which `frame` starts a process, or that of a library that works with models;
+    None where another library does, a tool, or what carries messages that are recorded (a transport of the
+    program's own, to the Claude Agent SDK)."""
     if not (settings.commands and reads.active()) or silenced() is REPORTED:
         return None
     for _ in range(_DEPTH):
-        if frame is None:
+        if frame is None or (frame := carrying.asked(frame)) is None:
             return None
         file = frame.f_code.co_filename
         is_starter = file.endswith(_STARTERS) and (file[:1] == "<" or callers.is_standard(file))
@@ -36,7 +37,9 @@ def own(frame: FrameType | None) -> FrameType | None:
         frame = frame.f_back
     found = callers.own(frame)
     if found is None or installed_as(found.f_code.co_filename) is not None:
-        return None
+        if frame is None or not actinglibraries.is_one(frame.f_code.co_filename):
+            return None
+        found = frame
     lane = processes.starter()
     return None if lane.tool is not None or lane.is_apart else found
 
