@@ -273,9 +273,7 @@ def test_of_rays_processes_its_workers_record(place: Path) -> None:
     (folder / "workers").mkdir(parents=True)
     scripts = [folder / "log_monitor.py", folder / "workers" / "default_worker.py"]
     for script in scripts:
-        script.write_text(
-            "import lctl\nsession = lctl.get_session()\nif session is not None:\n    session.add_fact('F', 'x')\n"
-        )
+        script.write_text("import lctl\nif session := lctl.get_session():\n    session.add_fact('F', 'x')\n")
     starting = "".join(f"subprocess.run([sys.executable, '-u', {str(one)!r}])\n" for one in scripts)
     (place / "agent.py").write_text(f"import subprocess, sys\n{starting}")
     got = process("run", "agent.py", cwd=place)

@@ -175,7 +175,7 @@ class TestOnImport:
         names = ("broken_inner", "broken_outer")
         placed = [on_import(name, lambda module: None) for name in names]
         with pytest.raises((ModuleNotFoundError, ValueError)) as raised:
-            import broken_outer  # type: ignore[import-not-found] # noqa: F401, PLC0415
+            import broken_outer  # type: ignore[import-not-found] # noqa: F401
         files = [Path(entry.path).name for entry in raised.traceback]
         assert files[:3] == ["test_hooks.py", "broken_outer.py", "broken_inner.py"]
         for hook in placed:
