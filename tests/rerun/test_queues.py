@@ -84,7 +84,7 @@ def test_a_thread_beats_as_often_again(tmp_path: Path) -> None:
 
 
 def test_of_what_is_asked_without_a_pause_nothing_is_kept(tmp_path: Path) -> None:
-    """Thousands of questions in a fifth of a second: they would be most of the log."""
+    """Thousands of questions in a second: they would be most of the log."""
     first = record("asking_on.py", tmp_path, {})
     assert (first.code, first.out) == (0, "a job\ndone\n"), first.err
     assert first.log.stat().st_size < 10_000

@@ -27,7 +27,7 @@ def until_given() -> None:
 threads = [threading.Thread(target=until_stopped), threading.Thread(target=until_given)]
 for thread in threads:
     thread.start()
-time.sleep(0.2)
+time.sleep(1)
 stop.set()
 jobs.put("a job")
 for thread in threads:
