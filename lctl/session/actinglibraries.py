@@ -64,7 +64,7 @@ def _metadata_of(name: str, place: str) -> list[str]:
     """The metadata of what was installed with that package, in that folder. (`importlib.metadata` looks
     through all that is installed where the name is another one than that of its code.)"""
     if place not in _folders:
-        _folders[place] = [one for one in os.listdir(place) if one.endswith(".dist-info")]  # noqa: PTH208
+        _folders[place] = _installed_in(place)
     found = []
     for folder in _folders[place]:
         if _squashed(name) in _squashed(folder.partition("-")[0]):
@@ -74,6 +74,13 @@ def _metadata_of(name: str, place: str) -> list[str]:
             except OSError:
                 pass
     return found
+
+
+def _installed_in(place: str) -> list[str]:
+    try:
+        return [one for one in os.listdir(place) if one.endswith(".dist-info")]  # noqa: PTH208
+    except OSError:  # it is no folder (a zip archive), or is gone
+        return []
 
 
 def _squashed(name: str) -> str:

@@ -51,15 +51,9 @@ class Tokens(msgspec.Struct, frozen=True, gc=False):
     @property
     def rare(self) -> Rare | None:
         """What is counted behind `reasoning`; None where all of it is 0."""
-        counts = (
-            self.cache_write_1h,
-            self.input_audio,
-            self.cache_read_audio,
-            self.output_audio,
-            self.output_image,
-            self.web_searches,
-        )
-        return counts if any(counts) else None
+        a, b, c = self.cache_write_1h, self.input_audio, self.cache_read_audio
+        d, e, f = self.output_audio, self.output_image, self.web_searches
+        return (a, b, c, d, e, f) if a or b or c or d or e or f else None
 
     def to_dict(self) -> dict[str, int]:
         """By name, without those of `rare` that are 0."""

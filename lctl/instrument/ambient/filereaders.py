@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from functools import partial
 from types import FrameType, TracebackType
@@ -107,7 +106,7 @@ def _acts(file: str, given: Any) -> bool:
     if path is None or key_of(path).startswith(TEMPORARY):
         return False
     path = os.path.abspath(path)  # noqa: PTH100
-    return not path.startswith((sys.prefix, sys.base_prefix)) and installed_as(path) is None
+    return not callers.is_standard(path) and installed_as(path) is None
 
 
 def path_of(given: Any) -> str | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lctl.session import actinglibraries
 from tests.unit.rerun.commands import Run, again_aside, found
 
 pytestmark = pytest.mark.slow
@@ -37,8 +38,10 @@ class Notes:
 """
 
 _AGENT = """
+import os
 import sys
 
+sys.prefix = sys.base_prefix = os.getcwd()  # Debian's Python is in /usr, as programs may be: /usr/src/app
 sys.path.insert(0, "site-packages")
 from agent_notes import Notes
 
@@ -83,3 +86,11 @@ def test_of_other_libraries_nothing_is_recorded(lctl: Run, tmp_path: Path, requi
     assert recorded.returncode == 0, recorded.stderr
     log = tmp_path / "run.lctl.json"
     assert not any(found(log, source) for source in ("command", "file", "there", "made", "logged"))
+
+
+def test_what_is_in_no_folder_is_none(tmp_path: Path) -> None:
+    """A zip archive of packages, or a folder that is gone: the program's read of a clock in there goes on."""
+    place = tmp_path / "site-packages"
+    place.write_bytes(b"PK")
+    assert not actinglibraries.is_one(str(place / "agent_notes" / "__init__.py"))
+    assert not actinglibraries.is_one(str(tmp_path / "gone" / "site-packages" / "noted.py"))

@@ -117,7 +117,7 @@ print(sqlite3.connect("file::memory:", uri=True).execute("PRAGMA database_list")
 
 @pytest.mark.slow
 def test_caches_on_disk_addresses_of_databases_and_the_order_of_folders(lctl: Run, tmp_path: Path) -> None:
-    pytest.importorskip("diskcache")
+    pytest.importorskip("diskcache", reason="needs: pip install diskcache")
     (tmp_path / "agent.py").write_text(_KEPT)
     runs = [lctl("run", "-o", f"{name}.lctl.json", "agent.py") for name in ("first", "second")]
     assert [run.returncode for run in runs] == [0, 0], runs

@@ -211,7 +211,7 @@ def test_a_folder_of_the_world_is_not_moved(lctl: Run, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_libraries_read_for_the_program(lctl: Run, tmp_path: Path) -> None:
-    pytest.importorskip("numpy")
+    pytest.importorskip("numpy", reason="needs: pip install 'lctl[test]'")
     (tmp_path / "agent.py").write_text(_KEEPING)
     runs = [lctl("run", "-o", f"{name}.lctl.json", "agent.py") for name in ("first", "second")]
     assert "['0.txt']" in runs[0].stdout and "['0.txt', '1.txt']" in runs[1].stdout, runs
